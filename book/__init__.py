@@ -1,0 +1,1 @@
+"""How the book is made: languages, figures, parity, execution and the site."""

@@ -1,0 +1,65 @@
+"""How large a run is: the published size on a GPU, a rehearsal elsewhere."""
+
+import os
+from dataclasses import dataclass
+
+import torch
+
+VARIABLE = 'D2L_LOCAL_SCALE'
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The size of a run.
+
+    `train_images` and `test_images` are counts, `width` is the number of channels of the first ResNet stage
+    (64 in the published network), and `epochs` is how often a ResNet run sees every training image.
+    """
+
+    name: str
+    train_images: int
+    test_images: int
+    width: int
+    epochs: int
+
+
+SCALES = {
+    scale.name: scale
+    for scale in (
+        Scale('full', train_images=60000, test_images=10000, width=64, epochs=10),
+        Scale('rehearsal', train_images=4000, test_images=1000, width=4, epochs=10),
+        Scale('smoke', train_images=200, test_images=100, width=4, epochs=1),
+    )
+}
+
+
+def choose_scale(name=None):
+    """Choose the scale of the runs that follow, print it in one line, and return it.
+
+    Args:
+        name: 'full', 'rehearsal' or 'smoke'. Without it the environment variable D2L_LOCAL_SCALE decides,
+            and without that the machine: 'full' where there is a CUDA GPU, 'rehearsal' elsewhere.
+
+    Returns:
+        A `Scale`.
+
+    Raises:
+        ValueError: if the scale asked for is not one of the three.
+    """
+    if name is not None:
+        reason = 'asked for'
+    elif os.environ.get(VARIABLE):
+        name, reason = os.environ[VARIABLE], f'from {VARIABLE}'
+    elif torch.cuda.is_available():
+        name, reason = 'full', 'there is a CUDA GPU'
+    else:
+        name, reason = 'rehearsal', 'no CUDA GPU'
+    if name not in SCALES:
+        allowed = ', '.join(SCALES)
+        raise ValueError(f'unknown scale {name!r} ({reason}): choose one of {allowed}.')
+    scale = SCALES[name]
+    print(
+        f'scale: {scale.name} ({reason}): {scale.train_images:,} training images, '
+        f'{scale.test_images:,} test images, ResNet width {scale.width}, {scale.epochs} epochs'
+    )
+    return scale
