@@ -35,6 +35,11 @@ def languages():
     return [Language(f.parent.name, yaml.safe_load(f.read_text(encoding='utf-8'))) for f in files]
 
 
+def source():
+    """The language that the others are translated from."""
+    return languages()[0]
+
+
 def translations():
     """All languages but the source."""
     return [language for language in languages() if language.code != SOURCE]

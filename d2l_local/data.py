@@ -23,10 +23,10 @@ class ImageDataset(Dataset):
         return len(self.images)
 
     def __getitem__(self, index):
-        X, y = self.__getitems__([index])
+        X, y = self.gather([index])
         return X[0], y[0]
 
-    def __getitems__(self, indices):
+    def gather(self, indices):
         """Return a batch: float32 images of shape (len(indices), 1, h, w) and their labels."""
         indices = torch.as_tensor(indices)
         X = self.images.index_select(0, indices).div(255)
@@ -36,8 +36,15 @@ class ImageDataset(Dataset):
         return X, self.labels[indices]
 
 
+class BatchLoader(DataLoader):
+    """A `DataLoader` over an `ImageDataset` that gathers each batch in one step, in this process."""
+
+    def __iter__(self):
+        return map(self.dataset.gather, self.batch_sampler)
+
+
 def batches(dataset, batch_size, shuffle=False, sampler=None):
-    """Return a `DataLoader` over an `ImageDataset` that gathers each batch in one step, in this process.
+    """Return a `DataLoader` that makes the batches of an `ImageDataset` fast.
 
     Args:
         dataset: an `ImageDataset`.
@@ -48,14 +55,13 @@ def batches(dataset, batch_size, shuffle=False, sampler=None):
     Raises:
         ValueError: if `batch_size` is not a whole number of at least 1.
     """
+    _check_batch_size(batch_size)
+    return BatchLoader(dataset, batch_size, shuffle=shuffle, sampler=sampler)
+
+
+def _check_batch_size(batch_size):
     if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
         raise ValueError(f'batch size {batch_size!r}: the batch size is a whole number of at least 1.')
-    return DataLoader(dataset, batch_size, shuffle=shuffle, sampler=sampler, collate_fn=_as_it_is)
-
-
-def _as_it_is(batch):
-    """`ImageDataset` has made the batch already."""
-    return batch
 
 
 def load_data_fashion_mnist(batch_size, resize=None, scale=None):
@@ -75,8 +81,10 @@ def load_data_fashion_mnist(batch_size, resize=None, scale=None):
         ValueError: if `batch_size` is not a whole number of at least 1.
         d2l_local.fashion_mnist.DataError: at full scale, if the data are missing or damaged.
     """
+    _check_batch_size(batch_size)  # before a download, not after it
     scale = choose_scale() if scale is None else scale
-    source = fashion_mnist if scale.train_images > sample.COUNTS['train'] else sample
+    fits = scale.train_images <= sample.COUNTS['train'] and scale.test_images <= sample.COUNTS['t10k']
+    source = sample if fits else fashion_mnist
     train, test = (
         ImageDataset(images[:count], labels[:count], resize)
         for (images, labels), count in (

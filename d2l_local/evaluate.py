@@ -13,9 +13,14 @@ def accuracy(y_hat, y):
     Args:
         y_hat: scores of shape (n, classes), or predicted classes of shape (n,).
         y: labels of shape (n,).
+
+    Raises:
+        ValueError: if there is not one prediction for each label.
     """
     if y_hat.ndim > 1 and y_hat.shape[1] > 1:
         y_hat = y_hat.argmax(dim=1)
+    if y_hat.shape != y.shape:
+        raise ValueError(f'predictions of shape {tuple(y_hat.shape)} for labels of shape {tuple(y.shape)}.')
     return float((y_hat.to(y.dtype) == y).sum())
 
 
@@ -50,9 +55,13 @@ def evaluate_accuracy_gpu(net, data_iter, device=None):
     try:
         with torch.no_grad():
             for X, y in data_iter:
+                is_list = isinstance(X, (list, tuple))
                 if is_shared:
-                    X, y, left = X[:left], y[:left], left - len(y[:left])
-                X = [x.to(device) for x in X] if isinstance(X, (list, tuple)) else X.to(device)
+                    X, y = [x[:left] for x in X] if is_list else X[:left], y[:left]
+                    left -= len(y)
+                    if len(y) == 0:
+                        continue
+                X = [x.to(device) for x in X] if is_list else X.to(device)
                 metric.add(accuracy(net(X), y.to(device)), y.numel())
     finally:
         for module, training in modes:
@@ -60,7 +69,7 @@ def evaluate_accuracy_gpu(net, data_iter, device=None):
     if is_shared:
         totals = torch.tensor(metric.data, dtype=torch.float64, device=device)
         dist.all_reduce(totals)
-        metric.add(*(totals.cpu() - torch.tensor(metric.data)))
+        metric.data = totals.tolist()
     if metric[1] == 0:
         raise ValueError('no examples to evaluate: the data iterator is empty.')
     return metric[0] / metric[1]

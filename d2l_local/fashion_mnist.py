@@ -4,6 +4,7 @@ The files are the four of the original release, in the IDX format of MNIST, gzip
 """
 
 import gzip
+import http.client
 import os
 import socket
 import tempfile
@@ -66,7 +67,7 @@ def _names():
 
 
 def _find_file(folder, name):
-    return next((path for path in (folder / name, folder / f'{name}.gz') if path.is_file()), None)
+    return next((path for path in (folder / name, folder / f'{name}.gz') if os.path.isfile(path)), None)
 
 
 @lru_cache(maxsize=4)
@@ -132,7 +133,7 @@ def _download_file(mirrors, name, md5, folder):
             with tempfile.TemporaryDirectory(dir=folder, prefix='.download-') as temporary:
                 try:
                     download_url(mirror + name, temporary, name)
-                except OSError as error:
+                except (OSError, RuntimeError, http.client.HTTPException) as error:
                     reasons.append(f'{mirror}{name}: {error}')
                     continue
                 if check_integrity(os.path.join(temporary, name), md5):

@@ -59,8 +59,6 @@ def plot(
     Raises:
         ValueError: if the numbers of sequences in `X` and `Y` do not match.
     """
-    set_figsize(figsize)
-    axes = axes or plt.gca()
     if Y is None:
         Y = _as_curves(X)
         X = [range(len(y)) for y in Y]
@@ -70,6 +68,8 @@ def plot(
         X = X * len(Y)
     if len(X) != len(Y):
         raise ValueError(f'{len(X)} sequences of abscissae for {len(Y)} curves: give one, or one for each curve.')
+    set_figsize(figsize)
+    axes = axes or plt.gca()
     axes.cla()
     for i, (x, y) in enumerate(zip(X, Y)):
         axes.plot(_as_numbers(x), _as_numbers(y), fmts[i % len(fmts)])
@@ -111,14 +111,14 @@ class Animator:
             x: the abscissa: one number for all curves, or one for each.
             y: the ordinates: one number, or one for each curve; None leaves a curve as it is.
         """
-        ys = list(y) if hasattr(y, '__len__') else [y]
-        xs = list(x) if hasattr(x, '__len__') else [x] * len(ys)
+        ys = list(y) if _is_sequence(y) else [y]
+        xs = list(x) if _is_sequence(x) else [x] * len(ys)
         if not self.X:
             self.X, self.Y = [[] for _ in ys], [[] for _ in ys]
         for curve, (a, b) in enumerate(zip(xs, ys)):
             if a is not None and b is not None:
-                self.X[curve].append(float(a))
-                self.Y[curve].append(float(b))
+                self.X[curve].append(float(_as_numbers(a)))
+                self.Y[curve].append(float(_as_numbers(b)))
         self._draw()
 
     def _draw(self):
@@ -143,12 +143,19 @@ def _in_notebook():
     return shell is not None and hasattr(shell, 'kernel')
 
 
+def _is_sequence(value):
+    """A tensor or array without axes is a number."""
+    return hasattr(value, '__len__') and getattr(value, 'ndim', 1) > 0
+
+
 def _as_curves(values):
     """`values` as a list of sequences: a sequence of numbers is one curve."""
     if hasattr(values, 'ndim'):
         return [values] if values.ndim == 1 else list(values)
-    return list(values) if len(values) and hasattr(values[0], '__len__') else [values]
+    return list(values) if len(values) and _is_sequence(values[0]) else [values]
 
 
 def _as_numbers(values):
+    if isinstance(values, (list, tuple)):
+        return [_as_numbers(value) for value in values]
     return values.detach().cpu().numpy() if hasattr(values, 'detach') else values

@@ -28,7 +28,7 @@ SCALES = {
     for scale in (
         Scale('full', train_images=60000, test_images=10000, width=64, epochs=10),
         Scale('rehearsal', train_images=4000, test_images=1000, width=4, epochs=10),
-        Scale('smoke', train_images=200, test_images=100, width=4, epochs=1),
+        Scale('smoke', train_images=200, test_images=100, width=4, epochs=2),
     )
 }
 

@@ -6,6 +6,7 @@ from .evaluate import accuracy, evaluate_accuracy_gpu
 from .measure import Accumulator, Timer
 from .networks import Residual, resnet18
 from .parallel import split_batch
+from .published import published_runs
 from .scale import SCALES, Scale, choose_scale
 
 # matplotlib takes a second to import and many scripts never plot, so these names load it when first used.
@@ -24,6 +25,7 @@ __all__ = [
     'evaluate_accuracy_gpu',
     'load_data_fashion_mnist',
     'num_gpus',
+    'published_runs',
     'replica_devices',
     'resnet18',
     'split_batch',

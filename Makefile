@@ -1,0 +1,68 @@
+# Every command a person types. Each makes what it needs first.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# The stored outputs are those of a machine without a GPU, at the scale that such a machine chooses.
+WITHOUT_GPU := env -u D2L_LOCAL_SCALE CUDA_VISIBLE_DEVICES=
+
+.PHONY: help book test lab execute figures bench wheel clean
+
+help:
+	@echo 'make book     render the book in every language into _build/site/'
+	@echo 'make test     run all tests: module, languages, notebooks, site'
+	@echo 'make lab      open the notebooks in JupyterLab'
+	@echo 'make execute  run the English notebooks, store their outputs, carry code and outputs to every language'
+	@echo 'make figures  draw the concept figures in every language'
+	@echo 'make bench    measure the helper module against its goals'
+	@echo 'make wheel    build d2l_local as a file for Colab or Kaggle'
+	@echo 'make clean    remove everything that was built, the environment included'
+
+# One environment in layers: a stamp says that a layer is complete. The book needs no torch.
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
+	    echo '$(PYTHON) cannot make environments: install the package python3-venv, or set PYTHON=...'; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.book-ready: book/requirements.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet -r book/requirements.txt
+	@touch $@
+
+$(VENV)/.module-ready: requirements.txt pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet -r requirements.txt -e .
+	@touch $@
+
+$(VENV)/.lab-ready: $(VENV)/.module-ready
+	$(BIN)/python -m pip install --quiet jupyterlab
+	@touch $@
+
+$(VENV)/.test-ready: tests/requirements.txt $(VENV)/.module-ready $(VENV)/.book-ready
+	$(BIN)/python -m pip install --quiet -r tests/requirements.txt
+	@touch $@
+
+book: $(VENV)/.book-ready
+	@$(BIN)/python -m book.site
+
+test: $(VENV)/.test-ready
+	$(BIN)/python -m pytest tests
+	$(WITHOUT_GPU) $(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval-masks.cfg chapters
+
+lab: $(VENV)/.lab-ready
+	$(BIN)/jupyter lab chapters
+
+execute: $(VENV)/.test-ready
+	$(WITHOUT_GPU) $(BIN)/python -m book.execute
+
+figures: $(VENV)/.book-ready
+	$(BIN)/python -m book.figures
+
+bench: $(VENV)/.module-ready
+	$(BIN)/python tests/bench.py
+
+wheel: | $(VENV)/bin/python
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir _build .
+	@ls _build/d2l_local-*.whl
+
+clean:
+	rm -rf $(VENV) _build build *.egg-info

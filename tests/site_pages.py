@@ -1,0 +1,84 @@
+"""The built site as the tests see it: its pages, and a browser to look at them."""
+
+import atexit
+import functools
+import http.server
+import os
+import shutil
+import tempfile
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from book.languages import languages, pages
+from book.site import build
+
+ROOT = Path(__file__).resolve().parent.parent
+SHOTS = ROOT / '_build' / 'screenshots'
+PHONE = {'width': 375, 'height': 812}
+DESKTOP = {'width': 1280, 'height': 900}
+FLAGS = [
+    '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync',
+]  # fmt: skip
+
+
+@functools.cache
+def built():
+    """The folder of the site, built once in a test run, away from the one that a person looks at."""
+    folder = Path(tempfile.mkdtemp(prefix='site-'))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return build(folder / 'site', folder / 'source')
+
+
+def page_names():
+    """The pages of one language's book, those without a notebook too."""
+    return [*pages(), 'search']
+
+
+def page_files(site):
+    """All pages of the site, as (language, path) pairs."""
+    return [(language, site / language.code / f'{name}.html') for language in languages() for name in page_names()]
+
+
+@functools.cache
+def soup(path):
+    """The parsed page at `path`."""
+    return BeautifulSoup(path.read_text(encoding='utf-8'), 'html.parser')
+
+
+@contextmanager
+def chromium():
+    """A browser; without one the test is skipped, but fails where the environment says CI=true."""
+    from playwright.sync_api import sync_playwright
+
+    program = shutil.which('chromium') or shutil.which('chromium-browser') or shutil.which('google-chrome')
+    if not program:
+        message = 'no chromium on the PATH: the pages were not looked at in a browser'
+        if os.environ.get('CI') == 'true':
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    """A file server that does not write a line for every request."""
+
+    def log_message(self, *arguments):
+        pass
+
+
+@contextmanager
+def served(folder):
+    """The address of a server of `folder` on this machine."""
+    handler = functools.partial(QuietHandler, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f'http://127.0.0.1:{server.server_port}'
+    server.shutdown()

@@ -1,0 +1,178 @@
+"""The site in its files: complete, linked, in the right language, nothing left unrendered."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import Comment
+from site_pages import ROOT, built, page_files, page_names, soup
+
+from book.languages import CHAPTERS, SOURCE, languages, translations
+
+# Markup of the notebooks that must not reach a reader: roles, directives, labels, maths, emphasis.
+RAW = re.compile(r'\{[a-z:]+\}`|\((sec|fig|tab|eq)_|:::|```|\$|\\[a-z]+\{|\]\(|\*\*|:(label|numref|cite|eqref):')
+
+
+@pytest.fixture(scope='module')
+def site():
+    return built()
+
+
+def project_copy(folder):
+    """A copy of what the English site is made from, to be changed by a test."""
+    for name in ('_config.yml', '_toc.yml', 'references.bib'):
+        shutil.copy2(ROOT / name, folder / name)
+    for name in ('book', f'chapters/{SOURCE}'):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns('__pycache__'))
+    return folder
+
+
+def build_copy(folder):
+    environment = {**os.environ, 'PYTHONPATH': str(folder)}
+    return subprocess.run(
+        [sys.executable, '-m', 'book.site'], cwd=folder, env=environment, capture_output=True, text=True, timeout=240
+    )
+
+
+def test_every_page_of_every_language_is_there(site):
+    missing = [str(path) for _, path in page_files(site) if not path.is_file()]
+    assert not missing
+    assert (site / 'index.html').is_file()
+
+
+def test_start_page_links_to_every_language_without_javascript(site):
+    links = {a['href'] for a in soup(site / 'index.html').find_all('a')}
+    assert links == {f'{language.code}/index.html' for language in languages()}
+
+
+def test_pages_say_their_language_title_and_description(site):
+    titles = set()
+    for language, path in page_files(site):
+        page = soup(path)
+        assert page.html['lang'] == language.code
+        assert language.settings['title'] in page.title.text, path
+        for key in ({'name': 'description'}, {'property': 'og:description'}, {'property': 'og:title'}):
+            assert page.find('meta', key)['content'].strip(), (path, key)
+        titles.add((language.code, page.title.text))
+    assert len(titles) == len(page_files(site)), 'two pages have the same title'
+
+
+def test_pages_name_their_translations(site):
+    for _, path in page_files(site):
+        alternates = {
+            link['hreflang']: (path.parent / link['href']).resolve()
+            for link in soup(path).find_all('link', rel='alternate')
+        }
+        assert alternates.pop('x-default') == (site / SOURCE / path.name).resolve()
+        assert alternates == {other.code: (site / other.code / path.name).resolve() for other in languages()}
+
+
+def test_switch_names_the_other_languages(site):
+    for language, path in page_files(site):
+        links = soup(path).select('header .language-switch a, .bd-header-article .language-switch a')
+        assert [(a['lang'], a.text.strip()) for a in links] == [
+            (other.code, other.name) for other in languages() if other != language
+        ]
+
+
+def test_links_and_images_lead_somewhere(site):
+    broken = []
+    for _, path in page_files(site):
+        for tag, attribute in (('a', 'href'), ('img', 'src'), ('script', 'src'), ('link', 'href')):
+            for element in soup(path).find_all(tag, {attribute: True}):
+                address = urlsplit(element[attribute])
+                if address.scheme or (tag == 'a' and element.get('href') == '#'):
+                    continue
+                target = (path.parent / unquote(address.path)).resolve() if address.path else path
+                if not target.is_file():
+                    broken.append(f'{path.name}: {element[attribute]}')
+                elif address.fragment and target.suffix == '.html':
+                    if not soup(target).find(id=unquote(address.fragment)):
+                        broken.append(f'{path.name}: {element[attribute]} (no such place)')
+    assert not broken
+
+
+def test_images_have_alternative_text(site):
+    nameless = []
+    for _, path in page_files(site):
+        for image in soup(path).select('article figure img'):
+            alt = image.get('alt', '').strip()
+            if not alt or alt == image['src'] or alt.endswith(('.svg', '.png')):
+                nameless.append(f'{path.parent.name}/{path.name}: {image["src"]}')
+    assert not nameless
+
+
+def test_no_file_asks_another_host(site):
+    asking = []
+    for path in [*site.rglob('*.html'), *site.rglob('*.css')]:
+        text = path.read_text(encoding='utf-8')
+        if path.suffix == '.css':
+            asking += [f'{path.name}: {url}' for url in re.findall(r'url\(["\']?(https?:[^)]*)\)|@import', text) if url]
+            continue
+        for element in soup(path).find_all(['script', 'img', 'iframe', 'source', 'link']):
+            url = element.get('src') or (element.get('href') if 'stylesheet' in element.get('rel', []) else '')
+            if url and urlsplit(url).netloc:
+                asking.append(f'{path.name}: {url}')
+    assert not asking
+
+
+def test_nothing_is_left_unrendered(site):
+    raw = []
+    for _, path in page_files(site):
+        for text in soup(path).body.find_all(string=True):
+            hidden = isinstance(text, Comment) or text.find_parent(['script', 'style', 'code', 'pre', 'math'])
+            if not hidden and RAW.search(text):
+                raw.append(f'{path.parent.name}/{path.name}: {text.strip()[:80]}')
+    assert not raw
+
+
+def test_references_read_in_the_language_of_the_page(site):
+    wrong, seen = [], set()
+    for language, path in page_files(site):
+        words = language.settings.get('interface') or {}
+        forms = [words.get(form, form) for form in ('Section %s', 'Fig. %s', 'Table %s', 'Listing %s')]
+        pattern = re.compile('|'.join(re.escape(form).replace('%s', r'\d+(\.\d+)*') for form in forms))
+        for reference in soup(path).select('.std-numref, .caption-number'):
+            seen.add(language.code)
+            if not pattern.fullmatch(reference.text.strip()):
+                wrong.append(f'{path.parent.name}/{path.name}: {reference.text}')
+    assert not wrong
+    assert seen == {language.code for language in languages()}, 'no numbered reference in a language'
+
+
+def test_captions_of_parts_are_translated(site):
+    def captions(code):
+        return [caption.text for caption in soup(site / code / 'index.html').select('.bd-docs-nav .caption-text')]
+
+    for language in translations():
+        same = set(captions(SOURCE)) & set(captions(language.code))
+        assert captions(language.code) and not same
+
+
+def test_a_warning_fails_the_build_and_is_shown(tmp_path):
+    copy = project_copy(tmp_path)
+    page = copy / CHAPTERS.name / SOURCE / 'bibliography.ipynb'
+    page.write_text(
+        page.read_text(encoding='utf-8').replace('```{bibliography}', '{numref}`sec_nowhere`\\n\\n```{bibliography}')
+    )
+    result = build_copy(copy)
+    assert result.returncode != 0
+    assert 'sec_nowhere' in result.stderr
+
+
+def test_a_new_language_is_only_a_new_folder(tmp_path):
+    copy = project_copy(tmp_path)
+    shutil.copytree(copy / CHAPTERS.name / SOURCE, copy / CHAPTERS.name / 'xx')
+    settings = copy / CHAPTERS.name / 'xx' / 'language.yml'
+    settings.write_text(settings.read_text(encoding='utf-8').replace('name: English', 'name: Xanadu'), encoding='utf-8')
+    result = build_copy(copy)
+    assert result.returncode == 0, result.stderr
+    site = copy / '_build' / 'site'
+    for name in page_names():
+        assert (site / 'xx' / f'{name}.html').is_file()
+        switch = soup(site / SOURCE / f'{name}.html').select('.language-switch a')
+        assert [a.text.strip() for a in switch] == ['Xanadu']
