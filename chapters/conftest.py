@@ -1,4 +1,4 @@
-"""What nbval compares when it re-executes the notebooks: everything but drawings and warnings."""
+"""What nbval compares when it re-executes notebooks: all but drawings and warnings."""
 
 
 def pytest_collectstart(collector):

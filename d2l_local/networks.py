@@ -18,9 +18,11 @@ class Residual(nn.Module):
 
     def __init__(self, in_channels, out_channels, use_1x1conv=False, strides=1):
         super().__init__()
-        self.conv1 = nn.Conv2d(in_channels, out_channels, kernel_size=3, padding=1, stride=strides)
+        self.conv1 = nn.Conv2d(in_channels, out_channels, kernel_size=3, stride=strides, padding=1)
         self.conv2 = nn.Conv2d(out_channels, out_channels, kernel_size=3, padding=1)
-        self.conv3 = nn.Conv2d(in_channels, out_channels, kernel_size=1, stride=strides) if use_1x1conv else None
+        self.conv3 = None
+        if use_1x1conv:
+            self.conv3 = nn.Conv2d(in_channels, out_channels, 1, stride=strides)
         self.bn1 = nn.BatchNorm2d(out_channels)
         self.bn2 = nn.BatchNorm2d(out_channels)
 
@@ -45,15 +47,17 @@ def resnet18(num_classes, in_channels=1, width=64):
             has 64; a narrower one is faster by about the square of the ratio.
     """
 
-    def stage(in_channels, out_channels, strides):
-        first = Residual(in_channels, out_channels, use_1x1conv=strides > 1, strides=strides)
+    def stage(in_channels, out_channels, strides=2):
+        first = Residual(in_channels, out_channels, strides > 1, strides)
         return nn.Sequential(first, Residual(out_channels, out_channels))
 
+    conv = nn.Conv2d(in_channels, width, kernel_size=3, padding=1)
+    linear = nn.Linear(8 * width, num_classes)
     return nn.Sequential(
-        nn.Sequential(nn.Conv2d(in_channels, width, kernel_size=3, padding=1), nn.BatchNorm2d(width), nn.ReLU()),
+        nn.Sequential(conv, nn.BatchNorm2d(width), nn.ReLU()),
         stage(width, width, strides=1),
-        stage(width, 2 * width, strides=2),
-        stage(2 * width, 4 * width, strides=2),
-        stage(4 * width, 8 * width, strides=2),
-        nn.Sequential(nn.AdaptiveAvgPool2d((1, 1)), nn.Flatten(), nn.Linear(8 * width, num_classes)),
+        stage(width, 2 * width),
+        stage(2 * width, 4 * width),
+        stage(4 * width, 8 * width),
+        nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), linear),
     )

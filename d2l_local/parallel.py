@@ -15,13 +15,11 @@ def split_batch(X, y, devices):
     Raises:
         ValueError: if there are no devices, more devices than examples, or labels and examples differ in number.
     """
-    if X.shape[0] != y.shape[0]:
-        raise ValueError(f'{X.shape[0]} examples but {y.shape[0]} labels: give one label for each example.')
-    if not 1 <= len(devices) <= X.shape[0]:
-        raise ValueError(
-            f'a batch of {X.shape[0]} for {len(devices)} replicas: every replica needs at least one example, '
-            'so use 1 or more replicas and a batch size that is not smaller.'
-        )
-    X_shards = [shard.to(device) for shard, device in zip(X.tensor_split(len(devices)), devices)]
-    y_shards = [shard.to(device) for shard, device in zip(y.tensor_split(len(devices)), devices)]
+    n, k = X.shape[0], len(devices)
+    if y.shape[0] != n:
+        raise ValueError(f'{n} examples but {y.shape[0]} labels: give one for each.')
+    if not 1 <= k <= n:
+        raise ValueError(f'a batch of {n} for {k} replicas: use 1 to {n} replicas, so that each one gets an example.')
+    X_shards = [shard.to(d) for shard, d in zip(X.tensor_split(k), devices)]
+    y_shards = [shard.to(d) for shard, d in zip(y.tensor_split(k), devices)]
     return X_shards, y_shards

@@ -85,7 +85,7 @@ def definitions(source):
 def saved_definitions():
     for page in languages.pages():
         for cell in english(page).cells:
-            if cell.cell_type == 'code' and '#@save' in cell.source:
+            if cell.cell_type == 'code' and '# @save' in cell.source:
                 for name, dump in definitions(cell.source).items():
                     yield pytest.param(page, name, dump, id=f'{page}-{name}')
 

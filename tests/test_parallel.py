@@ -23,7 +23,7 @@ def test_each_shard_is_on_its_device():
 
 @pytest.mark.parametrize('n, k', [(3, 4), (0, 1), (4, 0)])
 def test_a_batch_smaller_than_the_number_of_replicas_is_refused(n, k):
-    with pytest.raises(ValueError, match=f'a batch of {n} for {k} replicas.*at least one example'):
+    with pytest.raises(ValueError, match=f'a batch of {n} for {k} replicas.*use 1 to {n} replicas'):
         d2l.split_batch(torch.rand(n, 2), torch.arange(n), ['cpu'] * k)
 
 
