@@ -13,7 +13,8 @@ class Scale:
     """The size of a run.
 
     `train_images` and `test_images` are counts, `width` is the number of channels of the first ResNet stage
-    (64 in the published network), and `epochs` is how often a ResNet run sees every training image.
+    (64 in the published network), and `epochs` is how often a run sees every training image. Minibatches are
+    divided by `batch_divisor`: on few images, full-sized ones would leave too few updates to learn anything.
     """
 
     name: str
@@ -21,14 +22,19 @@ class Scale:
     test_images: int
     width: int
     epochs: int
+    batch_divisor: int = 1
+
+    def batch(self, size):
+        """Return the batch size of this scale that stands for `size` at full scale; at least 1."""
+        return max(1, size // self.batch_divisor)
 
 
 SCALES = {
     scale.name: scale
     for scale in (
         Scale('full', train_images=60000, test_images=10000, width=64, epochs=10),
-        Scale('rehearsal', train_images=4000, test_images=1000, width=4, epochs=10),
-        Scale('smoke', train_images=200, test_images=100, width=4, epochs=2),
+        Scale('rehearsal', train_images=4000, test_images=1000, width=4, epochs=10, batch_divisor=4),
+        Scale('smoke', train_images=200, test_images=100, width=4, epochs=2, batch_divisor=4),
     )
 }
 
@@ -59,7 +65,7 @@ def choose_scale(name=None):
         raise ValueError(f'unknown scale {name!r} ({reason}): choose one of {allowed}.')
     scale = SCALES[name]
     print(
-        f'scale: {scale.name} ({reason}): {scale.train_images:,} training images, '
-        f'{scale.test_images:,} test images, ResNet width {scale.width}, {scale.epochs} epochs'
+        f'scale: {scale.name} ({reason}): {scale.train_images:,} training and {scale.test_images:,} test images, '
+        f'{scale.epochs} epochs, batch size / {scale.batch_divisor}, ResNet width {scale.width}'
     )
     return scale

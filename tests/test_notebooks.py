@@ -106,10 +106,10 @@ def test_compared_runs_get_a_fresh_net_each():
         for node in ast.walk(ast.parse(code_of('multiple-gpus-concise')))
         if isinstance(node, ast.Call) and getattr(node.func, 'id', '') == 'train'
     ]
-    settings = [{keyword.arg: keyword.value.value for keyword in call.keywords} for call in calls]
+    settings = [[ast.unparse(keyword) for keyword in call.keywords] for call in calls]
     assert settings == [
-        {'num_gpus': 1, 'batch_size': 256, 'lr': 0.1},
-        {'num_gpus': 2, 'batch_size': 512, 'lr': 0.2},
+        ['num_gpus=1', 'batch_size=scale.batch(256)', 'lr=0.1'],
+        ['num_gpus=2', 'batch_size=scale.batch(512)', 'lr=0.2'],
     ]
     for call in calls:
         assert isinstance(call.args[0], ast.Call) and call.args[0].func.id == 'resnet18'

@@ -47,7 +47,7 @@ def test_an_unknown_scale_from_the_environment_is_refused_with_where_it_came_fro
 
 
 def test_the_chosen_scale_is_printed_in_one_line_with_the_reason(gpus, monkeypatch, capsys):
-    sizes = '4,000 training images, 1,000 test images, ResNet width 4, 10 epochs\n'
+    sizes = '4,000 training and 1,000 test images, 10 epochs, batch size / 4, ResNet width 4\n'
     gpus(0)
     d2l.choose_scale()
     assert capsys.readouterr().out == f'scale: rehearsal (no CUDA GPU): {sizes}'
@@ -60,3 +60,9 @@ def test_the_chosen_scale_is_printed_in_one_line_with_the_reason(gpus, monkeypat
 
 def test_full_is_the_published_size():
     assert d2l.SCALES['full'] == d2l.Scale('full', 60000, 10000, width=64, epochs=10)
+
+
+def test_batches_keep_their_proportions_at_every_scale():
+    assert [d2l.SCALES['full'].batch(size) for size in (256, 512)] == [256, 512]
+    for name in ('rehearsal', 'smoke'):
+        assert [d2l.SCALES[name].batch(size) for size in (256, 512, 2)] == [64, 128, 1]
