@@ -40,7 +40,7 @@ SCALES = {
 
 
 def choose_scale(name=None):
-    """Choose the scale of the runs that follow, print it in one line, and return it.
+    """Choose the scale of the runs that follow, print it, and return it.
 
     Args:
         name: 'full', 'rehearsal' or 'smoke'. Without it the environment variable D2L_LOCAL_SCALE decides,
@@ -65,7 +65,8 @@ def choose_scale(name=None):
         raise ValueError(f'unknown scale {name!r} ({reason}): choose one of {allowed}.')
     scale = SCALES[name]
     print(
-        f'scale: {scale.name} ({reason}): {scale.train_images:,} training and {scale.test_images:,} test images, '
+        f'scale: {scale.name} ({reason})\n'
+        f'{scale.train_images:,} training and {scale.test_images:,} test images, '
         f'{scale.epochs} epochs, batch size / {scale.batch_divisor}, ResNet width {scale.width}'
     )
     return scale

@@ -90,7 +90,7 @@ def saved_definitions():
                     yield pytest.param(page, name, dump, id=f'{page}-{name}')
 
 
-@pytest.mark.parametrize('page, name, dump', saved_definitions())
+@pytest.mark.parametrize('page, name, dump', list(saved_definitions()))
 def test_a_saved_definition_is_that_of_the_helper_module(page, name, dump):
     files = [path.read_text(encoding='utf-8') for path in (languages.ROOT / 'd2l_local').glob('*.py')]
     assert dump in [definitions(source).get(name) for source in files if name in definitions(source)]

@@ -50,12 +50,12 @@ def test_the_chosen_scale_is_printed_in_one_line_with_the_reason(gpus, monkeypat
     sizes = '4,000 training and 1,000 test images, 10 epochs, batch size / 4, ResNet width 4\n'
     gpus(0)
     d2l.choose_scale()
-    assert capsys.readouterr().out == f'scale: rehearsal (no CUDA GPU): {sizes}'
+    assert capsys.readouterr().out == f'scale: rehearsal (no CUDA GPU)\n{sizes}'
     d2l.choose_scale('rehearsal')
-    assert capsys.readouterr().out == f'scale: rehearsal (asked for): {sizes}'
+    assert capsys.readouterr().out == f'scale: rehearsal (asked for)\n{sizes}'
     monkeypatch.setenv('D2L_LOCAL_SCALE', 'rehearsal')
     d2l.choose_scale()
-    assert capsys.readouterr().out == f'scale: rehearsal (from D2L_LOCAL_SCALE): {sizes}'
+    assert capsys.readouterr().out == f'scale: rehearsal (from D2L_LOCAL_SCALE)\n{sizes}'
 
 
 def test_full_is_the_published_size():
