@@ -76,7 +76,7 @@ def main():
     bare = import_seconds('import torch, torchvision')
     with_module = import_seconds('import torch, torchvision, d2l_local')
     extra = with_module - bare
-    report(f'import d2l_local after torch and torchvision ({bare:.1f} s)', f'+{extra:.2f} s', '<= +0.5 s', extra <= 0.5)
+    report(f'import d2l_local after torch and torchvision ({bare:.1f} s)', f'{extra:+.2f} s', '<= +0.5 s', extra <= 0.5)
 
 
 if __name__ == '__main__':
