@@ -199,6 +199,8 @@ def test_pages_are_accessible(site, browser, scheme, viewport):
     tab, problems = context.new_page(), []
     for path in [site / 'index.html'] + [path for _, path in page_files(site)]:
         tab.goto(path.as_uri())
+        # Colours that are still fading in from one scheme to the other are not what a reader sees.
+        tab.wait_for_function("document.getAnimations().every(animation => animation.playState != 'running')")
         for violation in Axe().run(tab).response['violations']:
             places = [node['html'][:150] for node in violation['nodes'][:3]]
             problems.append(f'{path.relative_to(site)}: {violation["id"]}: {violation["help"]}: {places}')
