@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -162,3 +163,17 @@ def test_one_step_of_k_replicas_is_the_step_of_one_device(from_scratch, k, capsy
 
 def test_the_toy_network_has_the_parameters_of_the_original():
     assert sum(p.numel() for p in d2l.resnet18(10).parameters()) == 11_175_818
+
+
+@pytest.mark.parametrize('count', [1, 2, 4])
+def test_the_concise_section_wraps_the_net_only_for_several_devices(count):
+    class Net:
+        def to(self, device):
+            self.device = device
+            return self
+
+    names = {'nn': SimpleNamespace(DataParallel=lambda net, device_ids: (net, device_ids))}
+    exec(code_of('multiple-gpus-concise', 'parallelize'), names)
+    net, devices = Net(), [torch.device('cuda', i) for i in range(count)]
+    assert names['parallelize'](net, devices) == (net if count == 1 else (net, devices))
+    assert net.device == devices[0]
