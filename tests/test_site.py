@@ -176,3 +176,20 @@ def test_a_new_language_is_only_a_new_folder(tmp_path):
         assert (site / 'xx' / f'{name}.html').is_file()
         switch = soup(site / SOURCE / f'{name}.html').select('.language-switch a')
         assert [a.text.strip() for a in switch] == ['Xanadu']
+
+
+def test_jupyter_book_alone_builds_the_english_book_without_warnings(tmp_path):
+    project_copy(tmp_path)
+    for name in ('.pytest_cache/README.md', '.venv/lib/notes.md', '_build/old.md'):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text('# Not a page')
+    command = 'from jupyter_book.cli.main import main; main()'
+    done = subprocess.run(
+        [sys.executable, '-c', command, 'build', str(tmp_path), '-W', '-n', '--keep-going'],
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    page = soup(tmp_path / '_build' / 'html' / 'chapters' / SOURCE / 'multiple-gpus-concise.html')
+    assert page.html['lang'] == SOURCE and page.select('.std-numref')
