@@ -1,0 +1,156 @@
+"""Record a run: `python -m d2l_local.record --width 8 --batch-size 512 --lr 0.2`.
+
+Trains the module's ResNet-18 on Fashion-MNIST and writes one JSON file into `results/`: configuration, what each epoch
+brought, hardware, versions, date. Under `torchrun --nproc_per_node=N` there is one process for each of N replicas.
+"""
+
+import argparse
+import dataclasses
+import datetime
+import json
+import os
+import platform
+import shlex
+import sys
+from pathlib import Path
+
+import torch
+from torch import distributed as dist
+from tqdm import tqdm
+
+from . import fashion_mnist, sample
+from .recipe import INITIALIZATIONS, SCHEDULES, Recipe
+from .training import Run, save
+
+CHOICES = {'schedule': SCHEDULES, 'init': INITIALIZATIONS}
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    is_launched = 'RANK' in os.environ
+    processes = int(os.environ.get('WORLD_SIZE', 1))
+    fields = {field.name: getattr(options, field.name) for field in dataclasses.fields(Recipe)}
+    if fields['replicas'] is None:
+        fields['replicas'] = processes
+    try:
+        recipe = Recipe(**fields)
+    except ValueError as error:
+        sys.exit(f'record: {error}')
+    device = choose_device(processes)
+    if is_launched:
+        dist.init_process_group('nccl' if device.type == 'cuda' else 'gloo')
+    try:
+        run = Run(recipe, load_data(recipe), device, amp=options.amp, compile=options.compile)
+        train(run, options)
+    finally:
+        if is_launched:
+            dist.destroy_process_group()
+
+
+def parse(arguments):
+    """The options of the command line; those of a `Recipe` have its names and defaults."""
+    parser = argparse.ArgumentParser(prog='python -m d2l_local.record', description=__doc__.splitlines()[0])
+    for field in dataclasses.fields(Recipe):
+        parser.add_argument(
+            f'--{field.name.replace("_", "-")}',
+            type=field.type,
+            default=None if field.name == 'replicas' else field.default,
+            choices=CHOICES.get(field.name),
+            help=f'default: {"the number of processes" if field.name == "replicas" else field.default}',
+        )
+    parser.add_argument('--amp', action='store_true', help='compute in bfloat16 where that is safe')
+    parser.add_argument('--compile', action='store_true', help='let torch.compile fuse operations')
+    parser.add_argument(
+        '--resume', action='store_true', help='go on from the checkpoint of the same run, if there is one'
+    )
+    parser.add_argument('--results', type=Path, default=Path('results'), help='folder of the JSON file and checkpoint')
+    return parser.parse_args(arguments)
+
+
+def choose_device(processes):
+    """A GPU of its own for each process where there are enough; otherwise the CPU."""
+    if torch.cuda.device_count() >= processes:
+        return torch.device('cuda', int(os.environ.get('LOCAL_RANK', 0)))
+    return torch.device('cpu')
+
+
+def load_data(recipe):
+    """Training and test images with their labels: the sample that comes with the module where it suffices for `images`.
+
+    Evaluation uses the 10,000 test images, or the 1,000 of the sample.
+    """
+    source = sample if recipe.images <= sample.COUNTS['train'] else fashion_mnist
+    return *source.load('train'), *source.load('t10k')
+
+
+def train(run, options):
+    """Train epoch by epoch, with a checkpoint after each and the result in a JSON file at the end."""
+    recipe, is_first = run.recipe, run.rank == 0
+    path = options.results / f'{name(recipe)}.json'
+    checkpoint = path.with_suffix('.checkpoint')
+    if options.resume and checkpoint.is_file():
+        run.load_state(torch.load(checkpoint, map_location=run.device, weights_only=True))
+    options.results.mkdir(parents=True, exist_ok=True)
+    while len(run.epochs) < recipe.epochs:
+        label = f'epoch {len(run.epochs) + 1}/{recipe.epochs}'
+        for _ in tqdm(run.train_epoch(), label, recipe.steps_per_epoch, unit='step', leave=False, disable=not is_first):
+            pass
+        if is_first:
+            save(run.state(), checkpoint)
+            last = run.epochs[-1]
+            print(
+                f'{label}: train loss {last["train_loss"]:.3f}, test acc {last["test_accuracy"]:.3f} '
+                f'({last["test_accuracy_reestimated"]:.3f} with statistics re-estimated), {last["seconds"]:.1f} s',
+                flush=True,
+            )
+    if is_first:
+        path.write_text(json.dumps(result(run, options), indent=1) + '\n', encoding='utf-8')
+        checkpoint.unlink()
+        print(path)
+
+
+def name(recipe):
+    """A file name that tells runs apart: every value that differs from the default."""
+    parts = [
+        f'{field.name.replace("_", "-")}-{getattr(recipe, field.name)}'
+        for field in dataclasses.fields(Recipe)
+        if getattr(recipe, field.name) != field.default
+    ]
+    return '_'.join(['resnet18', *parts])
+
+
+def result(run, options):
+    """The content of the JSON file."""
+    recipe = run.recipe
+    return {
+        'command': command(run, options),
+        'recipe': vars(recipe),
+        'epochs': run.epochs,
+        'processes': run.processes,
+        'hardware': {
+            'device': torch.cuda.get_device_name(run.device)
+            if run.device.type == 'cuda'
+            else platform.machine() + ' CPU',
+            'threads': torch.get_num_threads(),
+        },
+        'precision': 'bfloat16 (autocast)' if run.amp else 'float32',
+        'versions': {'python': platform.python_version(), 'torch': torch.__version__},
+        'date': datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+    }
+
+
+def command(run, options):
+    """The command that repeats a run."""
+    words = ['python', '-m', 'd2l_local.record']
+    if run.processes > 1:
+        words = ['torchrun', '--standalone', '--local_addr=127.0.0.1', f'--nproc_per_node={run.processes}', *words[1:]]
+    for field in dataclasses.fields(Recipe):
+        value = getattr(run.recipe, field.name)
+        if value != field.default:
+            words += [f'--{field.name.replace("_", "-")}', str(value)]
+    words += ['--amp'] * options.amp + ['--compile'] * options.compile
+    return shlex.join(words)
+
+
+if __name__ == '__main__':
+    main()

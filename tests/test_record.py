@@ -1,0 +1,186 @@
+"""Recorded runs: resumable bit for bit, the same alone and in several processes, clear about bad options."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from d2l_local import record, sample, training
+from d2l_local.recipe import Recipe
+from d2l_local.training import Run
+
+SMALL = {'width': 8, 'images': 90, 'batch_size': 40, 'epochs': 2}
+OPTIONS = [f'--{key.replace("_", "-")}={value}' for key, value in SMALL.items()]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Sums over several threads are not added in the same order every time."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def few_test_images(monkeypatch):
+    load = sample.load
+    monkeypatch.setattr(sample, 'load', lambda split: tuple(part[:200] for part in load(split)))
+
+
+def run_of(device='cpu', **changes):
+    recipe = Recipe(**{**SMALL, **changes})
+    return Run(recipe, record.load_data(recipe), torch.device(device))
+
+
+def epoch(run):
+    for _ in run.train_epoch():
+        pass
+    return run
+
+
+def weights(run):
+    return torch.cat([p.detach().flatten() for p in run.net.parameters()])
+
+
+def without_seconds(epochs):
+    return [{key: value for key, value in one.items() if key != 'seconds'} for one in epochs]
+
+
+def test_a_run_writes_what_it_did(tmp_path, few_test_images, capsys):
+    record.main([*OPTIONS, '--seed=3', f'--results={tmp_path}'])
+    (path,) = tmp_path.iterdir()
+    result = json.loads(path.read_text())
+    assert path.name == 'resnet18_width-8_images-90_batch-size-40_epochs-2_seed-3.json'
+    assert result['recipe'] == {**vars(Recipe()), **SMALL, 'seed': 3}
+    assert [one['epoch'] for one in result['epochs']] == [1, 2]
+    for one in result['epochs']:
+        assert one['seconds'] > 0 and 0 <= one['test_accuracy'] <= 1 and one['train_loss'] > 0
+    assert result['versions']['torch'] == torch.__version__
+    assert str(path) in capsys.readouterr().out
+
+
+def test_the_command_in_a_result_repeats_it(tmp_path, few_test_images):
+    record.main([*OPTIONS, '--lr=0.3', '--schedule=cosine', f'--results={tmp_path}'])
+    (path,) = tmp_path.iterdir()
+    first = json.loads(path.read_text())
+    path.unlink()
+    words = first['command'].split()
+    assert words[:3] == ['python', '-m', 'd2l_local.record']
+    record.main([*words[3:], f'--results={tmp_path}'])
+    again = json.loads(path.read_text())
+    assert without_seconds(again['epochs']) == without_seconds(first['epochs'])
+
+
+def test_interrupted_and_resumed_equals_uninterrupted_bit_for_bit(tmp_path, few_test_images, monkeypatch):
+    whole = epoch(epoch(run_of(schedule='cosine', warmup_epochs=1)))
+
+    class Interrupted(Exception):
+        pass
+
+    def train_epoch(self):
+        if len(self.epochs) == 1:
+            raise Interrupted
+        yield from train_whole_epoch(self)
+
+    train_whole_epoch = Run.train_epoch
+    options = [*OPTIONS, '--schedule=cosine', '--warmup-epochs=1', f'--results={tmp_path}']
+    with monkeypatch.context() as patch, pytest.raises(Interrupted):
+        patch.setattr(Run, 'train_epoch', train_epoch)
+        record.main(options)
+    assert [path.suffix for path in tmp_path.iterdir()] == ['.checkpoint']
+    finished = []
+    monkeypatch.setattr(record, 'result', lambda run, options: finished.append(run) or {})
+    record.main([*options, '--resume'])
+    assert torch.equal(weights(finished[0]), weights(whole))
+    for name, tensor in whole.net.state_dict().items():
+        assert torch.equal(finished[0].net.state_dict()[name], tensor), name
+    assert without_seconds(finished[0].epochs) == without_seconds(whole.epochs)
+    assert [path.suffix for path in tmp_path.iterdir()] == ['.json']
+
+
+def test_a_narrow_net_trains_as_well():
+    assert epoch(run_of(width=2)).epochs[0]['train_loss'] > 0
+
+
+def test_a_checkpoint_of_another_run_is_refused():
+    with pytest.raises(ValueError, match='belongs to another run'):
+        run_of(seed=1).load_state(run_of(seed=2).state())
+
+
+def test_a_checkpoint_holds_nothing_that_could_run_code(tmp_path):
+    training.save(epoch(run_of()).state(), tmp_path / 'x.checkpoint')
+    assert torch.load(tmp_path / 'x.checkpoint', weights_only=True)['recipe'] == {**vars(Recipe()), **SMALL}
+    assert [path.name for path in tmp_path.iterdir()] == ['x.checkpoint']
+
+
+@pytest.mark.parametrize('replicas', [2, 3])
+def test_one_process_for_each_replica_takes_the_steps_of_one_process(tmp_path, replicas):
+    options = [*OPTIONS, f'--replicas={replicas}', '--epochs=1']
+    results = []
+    for launcher in (['-m'], ['-m', 'torch.distributed.run', '--local_addr=127.0.0.1', '--standalone',
+                              f'--nproc_per_node={replicas}', '-m']):  # fmt: skip
+        folder = tmp_path / str(len(results))
+        subprocess.run(
+            [sys.executable, *launcher, 'd2l_local.record', *options, f'--results={folder}'],
+            check=True,
+            timeout=120,
+            capture_output=True,
+            env={**os.environ, 'OMP_NUM_THREADS': '1', 'GLOO_SOCKET_IFNAME': 'lo'},
+        )
+        results.append(json.loads(next(folder.glob('*.json')).read_text()))
+    alone, together = results
+    assert (alone['processes'], together['processes']) == (1, replicas)
+    assert together['epochs'][0]['train_loss'] == pytest.approx(alone['epochs'][0]['train_loss'], rel=1e-4)
+
+
+def test_replicas_have_batch_statistics_of_their_own_and_the_first_one_keeps_the_running_ones():
+    run = run_of(replicas=2)
+    batch = torch.arange(40)
+    run.net.train()
+    run._step(batch)
+    alone = run_of(batch_size=20)
+    alone.net.train()
+    alone.model(alone._pixels(alone.images[batch[:20]]))
+    assert torch.allclose(run.net[0][1].running_mean, alone.net[0][1].running_mean)
+
+
+@pytest.mark.parametrize(
+    'changes, message',
+    [
+        ({'epochs': 0}, 'epochs 0'),
+        ({'replicas': 0}, 'replicas 0'),
+        ({'replicas': 11}, 'smallest batch has 10 images for 11 replicas'),
+        ({'schedule': 'step'}, "unknown schedule 'step'"),
+        ({'lr': 0}, 'learning rate 0'),
+        ({'warmup_epochs': 3}, '3 warm-up epochs'),
+    ],
+)
+def test_a_recipe_that_makes_no_sense_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        Recipe(**{**SMALL, **changes})
+
+
+def test_bad_options_end_with_one_clear_line(capsys):
+    with pytest.raises(SystemExit, match='record: epochs 0'):
+        record.main(['--epochs=0'])
+    with pytest.raises(SystemExit):
+        record.main(['--schedule=steps'])
+    assert "choose from 'constant', 'cosine'" in capsys.readouterr().err
+
+
+def test_schedules():
+    constant = Recipe(images=100, batch_size=10, epochs=4, lr=0.4, warmup_epochs=1)
+    assert [constant.learning_rate(step) for step in (0, 4, 9, 39)] == pytest.approx([0.04, 0.2, 0.4, 0.4])
+    cosine = Recipe(images=100, batch_size=10, epochs=4, lr=0.4, schedule='cosine')
+    assert [cosine.learning_rate(step) for step in (0, 20, 40)] == pytest.approx([0.4, 0.2, 0])
+
+
+def test_every_epoch_has_an_order_of_its_own_that_only_the_seed_decides():
+    recipe = Recipe(images=50)
+    assert sorted(recipe.order(0).tolist()) == list(range(50))
+    assert recipe.order(0).tolist() == recipe.order(0).tolist() != recipe.order(1).tolist()
+    assert Recipe(images=50, seed=1).order(0).tolist() != recipe.order(0).tolist()
