@@ -106,6 +106,12 @@ def test_a_narrow_net_trains_as_well():
     assert epoch(run_of(width=2)).epochs[0]['train_loss'] > 0
 
 
+def test_the_schedule_goes_on_from_epoch_to_epoch():
+    run = epoch(epoch(run_of(schedule='cosine')))
+    last_step = 2 * run.recipe.steps_per_epoch - 1
+    assert run.optimizer.param_groups[0]['lr'] == run.recipe.learning_rate(last_step)
+
+
 def test_a_checkpoint_of_another_run_is_refused():
     with pytest.raises(ValueError, match='belongs to another run'):
         run_of(seed=1).load_state(run_of(seed=2).state())
