@@ -93,7 +93,14 @@ def train(run, options):
     options.results.mkdir(parents=True, exist_ok=True)
     while len(run.epochs) < recipe.epochs:
         label = f'epoch {len(run.epochs) + 1}/{recipe.epochs}'
-        for _ in tqdm(run.train_epoch(), label, recipe.steps_per_epoch, unit='step', leave=False, disable=not is_first):
+        for _ in tqdm(
+            run.train_epoch(),
+            label,
+            recipe.steps_per_epoch,
+            unit='step',
+            leave=False,
+            disable=None if is_first else True,
+        ):
             pass
         if is_first:
             save(run.state(), checkpoint)
