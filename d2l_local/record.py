@@ -27,6 +27,8 @@ CHOICES = {'schedule': SCHEDULES, 'init': INITIALIZATIONS}
 
 def main(arguments=None):
     options = parse(arguments)
+    if options.threads:
+        torch.set_num_threads(options.threads)
     is_launched = 'RANK' in os.environ
     processes = int(os.environ.get('WORLD_SIZE', 1))
     fields = {field.name: getattr(options, field.name) for field in dataclasses.fields(Recipe)}
@@ -58,6 +60,7 @@ def parse(arguments):
             choices=CHOICES.get(field.name),
             help=f'default: {"the number of processes" if field.name == "replicas" else field.default}',
         )
+    parser.add_argument('--threads', type=int, help='CPU threads of a process; with 1, a CPU repeats a run bit for bit')
     parser.add_argument('--amp', action='store_true', help='compute in bfloat16 where that is safe')
     parser.add_argument('--compile', action='store_true', help='let torch.compile fuse operations')
     parser.add_argument(
@@ -155,6 +158,7 @@ def command(run, options):
         value = getattr(run.recipe, field.name)
         if value != field.default:
             words += [f'--{field.name.replace("_", "-")}', str(value)]
+    words += ['--threads', str(options.threads)] if options.threads else []
     words += ['--amp'] * options.amp + ['--compile'] * options.compile
     return shlex.join(words)
 

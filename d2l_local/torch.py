@@ -3,6 +3,7 @@
 from .data import ImageDataset, batches, load_data_fashion_mnist
 from .devices import num_gpus, replica_devices, synchronize, try_all_gpus, try_gpu
 from .evaluate import accuracy, evaluate_accuracy_gpu
+from .launcher import LaunchError, launch
 from .measure import Accumulator, Timer
 from .networks import Residual, resnet18
 from .parallel import split_batch
@@ -15,6 +16,7 @@ _PLOTTING = ('Animator', 'plot', 'plt', 'set_axes', 'set_figsize', 'use_svg_disp
 __all__ = [
     'Accumulator',
     'ImageDataset',
+    'LaunchError',
     'Residual',
     'SCALES',
     'Scale',
@@ -23,6 +25,7 @@ __all__ = [
     'batches',
     'choose_scale',
     'evaluate_accuracy_gpu',
+    'launch',
     'load_data_fashion_mnist',
     'num_gpus',
     'published_runs',

@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from .measure import Timer
+from .recipe import Recipe
 
 EVALUATION_BATCH = 500
 REESTIMATION_BATCHES = 10
@@ -133,7 +134,7 @@ class Run:
         Raises:
             ValueError: if it belongs to another recipe.
         """
-        if state['recipe'] != vars(self.recipe):
+        if Recipe(**state['recipe']) != self.recipe:
             raise ValueError(
                 f'the checkpoint belongs to another run: {state["recipe"]}. Resume without it, or remove it.'
             )
