@@ -53,11 +53,14 @@ def replica_devices(n):
 
 
 def synchronize():
-    """Wait until every GPU has finished the work queued on it; does nothing without a GPU in use.
+    """Wait until the GPUs that this process computes on have finished the work queued on them.
 
     CUDA kernels run asynchronously: a call returns before its result exists, so a clock that is read
-    without waiting measures only how long it took to queue the work.
+    without waiting measures only how long it took to queue the work. GPUs on which this process holds no memory
+    are left alone: waiting for one would take some hundred MB on it, which belong to another process under
+    `torchrun`. Without a GPU in use there is nothing to wait for.
     """
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         for i in range(num_gpus()):
-            torch.cuda.synchronize(i)
+            if torch.cuda.memory_reserved(i) > 0:
+                torch.cuda.synchronize(i)

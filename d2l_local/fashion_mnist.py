@@ -12,7 +12,6 @@ import zlib
 from functools import lru_cache
 from pathlib import Path
 
-import filelock
 import numpy as np
 import torch
 
@@ -50,11 +49,16 @@ def find_folder():
     Raises:
         DataError: if the files are nowhere and cannot be downloaded.
     """
+    return folder_on_disk() or _download(_roots()[0] / 'FashionMNIST' / 'raw').resolve()
+
+
+def folder_on_disk():
+    """Return the folder that holds the four files on this machine, or None."""
     for root in _roots() + [DEBIAN_FOLDER]:
         for folder in (root, root / 'FashionMNIST' / 'raw'):
             if all(_find_file(folder, name) for name in _names()):
                 return folder.resolve()
-    return _download(_roots()[0] / 'FashionMNIST' / 'raw').resolve()
+    return None
 
 
 def _roots():
@@ -102,6 +106,7 @@ def _damaged(path, what):
 
 def _download(folder):
     """Download the four files into `folder`: by one process, each to a temporary name, checked, then renamed."""
+    import filelock  # only a download needs these two
     from torchvision.datasets import FashionMNIST
 
     try:

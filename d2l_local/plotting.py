@@ -1,6 +1,7 @@
 """Plots in the style of the book: one call each, as SVG."""
 
 import sys
+from statistics import median
 
 from matplotlib import pyplot as plt
 
@@ -74,6 +75,31 @@ def plot(
     for i, (x, y) in enumerate(zip(X, Y)):
         axes.plot(_as_numbers(x), _as_numbers(y), fmts[i % len(fmts)])
     set_axes(axes, xlabel, ylabel, xlim, ylim, xscale, yscale, legend)
+
+
+def plot_ranges(groups, xlabel=None, xlim=None, figsize=(5, 2.5)):
+    """Plot groups of numbers as rows: a dot for each number, a line over their range, a bar at the median.
+
+    Args:
+        groups: a dict from the name of a row to its numbers; the first row is on top.
+        xlabel, xlim: as in matplotlib.
+        figsize: width and height of the figure, in inches.
+
+    Raises:
+        ValueError: if a group is empty.
+    """
+    empty = [name for name, numbers in groups.items() if not len(numbers)]
+    if empty:
+        raise ValueError(f'no numbers for {", ".join(empty)}: give at least one for each row.')
+    set_figsize(figsize)
+    axes = plt.gca()
+    axes.cla()
+    for row, numbers in enumerate(groups.values()):
+        axes.plot([min(numbers), max(numbers)], [row, row], 'C0-', linewidth=1)
+        axes.plot(numbers, [row] * len(numbers), 'C0o', markersize=4)
+        axes.plot([median(numbers)] * 2, [row - 0.3, row + 0.3], 'C1-', linewidth=2)
+    set_axes(axes, xlabel, None, xlim, (len(groups) - 0.5, -0.5), 'linear', 'linear', None)
+    axes.set_yticks(range(len(groups)), groups)
 
 
 class Animator:

@@ -12,6 +12,7 @@ import os
 import platform
 import shlex
 import sys
+import time
 from pathlib import Path
 
 import torch
@@ -22,31 +23,54 @@ from . import fashion_mnist, sample
 from .recipe import INITIALIZATIONS, SCHEDULES, Recipe
 from .training import Run, save
 
+GRACE = 5  # seconds in which process 0 can report an error for all
 CHOICES = {'schedule': SCHEDULES, 'init': INITIALIZATIONS}
 
 
 def main(arguments=None):
     options = parse(arguments)
-    if options.threads:
-        torch.set_num_threads(options.threads)
     is_launched = 'RANK' in os.environ
+    try:
+        try:
+            run = prepare(options, is_launched)
+        except (ValueError, OSError, fashion_mnist.DataError) as error:
+            stop(error)
+        train(run, options)
+    finally:
+        if is_launched and dist.is_initialized():
+            dist.destroy_process_group()
+
+
+def prepare(options, is_launched):
+    """Return the `Run` that the options ask for, as far as its checkpoint has come.
+
+    Raises:
+        ValueError, OSError, d2l_local.fashion_mnist.DataError: if options, checkpoint, folder or data do not allow it.
+    """
+    if options.threads is not None:
+        if options.threads < 1:
+            raise ValueError(f'threads {options.threads}: give a whole number of at least 1.')
+        torch.set_num_threads(options.threads)
     processes = int(os.environ.get('WORLD_SIZE', 1))
     fields = {field.name: getattr(options, field.name) for field in dataclasses.fields(Recipe)}
     if fields['replicas'] is None:
         fields['replicas'] = processes
-    try:
-        recipe = Recipe(**fields)
-    except ValueError as error:
-        sys.exit(f'record: {error}')
+    recipe = Recipe(**fields)
+    options.results.mkdir(parents=True, exist_ok=True)
     device = choose_device(processes)
     if is_launched:
         dist.init_process_group('nccl' if device.type == 'cuda' else 'gloo')
-    try:
-        run = Run(recipe, load_data(recipe), device, amp=options.amp, compile=options.compile)
-        train(run, options)
-    finally:
-        if is_launched:
-            dist.destroy_process_group()
+    run = Run(recipe, load_data(recipe), device, amp=options.amp, compile=options.compile)
+    if options.resume and checkpoint_path(recipe, options).is_file():
+        resume(run, checkpoint_path(recipe, options))
+    return run
+
+
+def stop(error):
+    """End this process with one line. Process 0 speaks for all: `torchrun` ends the others while they wait."""
+    if int(os.environ.get('RANK', 0)) > 0:
+        time.sleep(GRACE)
+    sys.exit(f'record: {error}')
 
 
 def parse(arguments):
@@ -86,14 +110,25 @@ def load_data(recipe):
     return *source.load('train'), *source.load('t10k')
 
 
+def resume(run, checkpoint):
+    """Go on from a checkpoint.
+
+    Raises:
+        ValueError: if it belongs to another run or is damaged.
+    """
+    try:
+        run.load_state(torch.load(checkpoint, map_location=run.device, weights_only=True))
+    except ValueError:
+        raise
+    except Exception as error:  # torch.load raises many kinds
+        reason = str(error).partition('\n')[0]
+        raise ValueError(f'{checkpoint} is damaged ({reason}). Resume without it, or remove it.') from error
+
+
 def train(run, options):
     """Train epoch by epoch, with a checkpoint after each and the result in a JSON file at the end."""
     recipe, is_first = run.recipe, run.rank == 0
-    path = options.results / f'{name(recipe)}.json'
-    checkpoint = path.with_suffix('.checkpoint')
-    if options.resume and checkpoint.is_file():
-        run.load_state(torch.load(checkpoint, map_location=run.device, weights_only=True))
-    options.results.mkdir(parents=True, exist_ok=True)
+    checkpoint = checkpoint_path(recipe, options)
     while len(run.epochs) < recipe.epochs:
         label = f'epoch {len(run.epochs) + 1}/{recipe.epochs}'
         for _ in tqdm(
@@ -114,9 +149,14 @@ def train(run, options):
                 flush=True,
             )
     if is_first:
+        path = options.results / f'{name(recipe)}.json'
         path.write_text(json.dumps(result(run, options), indent=1) + '\n', encoding='utf-8')
         checkpoint.unlink()
         print(path)
+
+
+def checkpoint_path(recipe, options):
+    return options.results / f'{name(recipe)}.checkpoint'
 
 
 def name(recipe):

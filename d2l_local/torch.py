@@ -8,10 +8,11 @@ from .measure import Accumulator, Timer
 from .networks import Residual, resnet18
 from .parallel import split_batch
 from .published import published_runs
+from .recorded import recorded_runs
 from .scale import SCALES, Scale, choose_scale
 
 # matplotlib takes a second to import and many scripts never plot, so these names load it when first used.
-_PLOTTING = ('Animator', 'plot', 'plt', 'set_axes', 'set_figsize', 'use_svg_display')
+_PLOTTING = ('Animator', 'plot', 'plot_ranges', 'plt', 'set_axes', 'set_figsize', 'use_svg_display')
 
 __all__ = [
     'Accumulator',
@@ -29,6 +30,7 @@ __all__ = [
     'load_data_fashion_mnist',
     'num_gpus',
     'published_runs',
+    'recorded_runs',
     'replica_devices',
     'resnet18',
     'split_batch',

@@ -66,12 +66,21 @@ def test_replica_devices_refuses_what_is_not_a_whole_number_of_at_least_1(n):
 
 
 @pytest.mark.parametrize('count', [1, 2, 4])
-def test_synchronize_waits_for_every_gpu(gpus, monkeypatch, count):
+def test_synchronize_waits_for_every_gpu_in_use(gpus, monkeypatch, count):
     gpus(count)
     waited = []
     monkeypatch.setattr(torch.cuda, 'synchronize', lambda device=None: waited.append(device))
     d2l.synchronize()
     assert waited == list(range(count))
+
+
+def test_synchronize_leaves_gpus_alone_on_which_this_process_holds_no_memory(gpus, monkeypatch):
+    gpus(4)
+    waited = []
+    monkeypatch.setattr(torch.cuda, 'memory_reserved', lambda device: {1: 2 << 20, 3: 512}.get(device, 0))
+    monkeypatch.setattr(torch.cuda, 'synchronize', lambda device=None: waited.append(device))
+    d2l.synchronize()
+    assert waited == [1, 3]
 
 
 def test_synchronize_never_calls_cuda_on_a_machine_without_it(gpus, monkeypatch):
@@ -83,5 +92,6 @@ def test_synchronize_never_calls_cuda_on_a_machine_without_it(gpus, monkeypatch)
 def test_synchronize_does_not_start_cuda(gpus, monkeypatch):
     gpus(2)
     monkeypatch.setattr(torch.cuda, 'is_initialized', lambda: False)
+    monkeypatch.setattr(torch.cuda, 'memory_reserved', lambda device: pytest.fail('asked CUDA for memory'))
     monkeypatch.setattr(torch.cuda, 'synchronize', lambda device=None: pytest.fail('started CUDA'))
     d2l.synchronize()

@@ -28,7 +28,8 @@ def wheel(root, tmp_path_factory):
     source, out = tmp_path_factory.mktemp('source'), tmp_path_factory.mktemp('wheel')
     for name in ('pyproject.toml', 'requirements.txt'):
         shutil.copy(root / name, source)
-    shutil.copytree(root / 'd2l_local', source / 'd2l_local', ignore=shutil.ignore_patterns('__pycache__'))
+    for folder in ('d2l_local', 'results'):
+        shutil.copytree(root / folder, source / folder, ignore=shutil.ignore_patterns('__pycache__'))
     command = [
         sys.executable,
         '-m',
@@ -70,6 +71,7 @@ def test_the_wheel_holds_every_file_of_the_package(root, wheel):
     with zipfile.ZipFile(wheel) as content:
         packed = set(content.namelist())
     assert {path.relative_to(root).as_posix() for path in files} <= packed
+    assert {f'd2l_local/results/{path.name}' for path in (root / 'results').glob('*.json')} <= packed
     assert {'d2l_local/sample/fashion_mnist.npz', 'd2l_local/sample/LICENSE'} <= packed
     assert all(name.split('/')[0].startswith('d2l_local') for name in packed)
 

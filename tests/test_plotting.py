@@ -183,3 +183,18 @@ def test_in_a_notebook_a_plot_has_one_svg_output(notebook, cell):
     (output,) = notebook[0][cell].outputs
     assert output.output_type == 'display_data'
     assert 'image/svg+xml' in output.data and 'image/png' not in output.data
+
+
+def test_groups_of_numbers_become_rows_from_the_top_with_range_and_median():
+    d2l.plot_ranges({'first': [3.0, 1.0, 2.0, 2.5], 'second': [0.5]}, 'test acc', xlim=[0, 4])
+    axes = d2l.plt.gca()
+    assert curves()[:3] == [([1.0, 3.0], [0, 0]), ([3.0, 1.0, 2.0, 2.5], [0] * 4), ([2.25] * 2, [-0.3, 0.3])]
+    assert curves()[3:] == [([0.5, 0.5], [1, 1]), ([0.5], [1]), ([0.5, 0.5], [0.7, 1.3])]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ['first', 'second']
+    assert axes.get_ylim() == (1.5, -0.5)
+    assert (axes.get_xlabel(), axes.get_xlim()) == ('test acc', (0, 4))
+
+
+def test_a_row_without_numbers_is_an_error():
+    with pytest.raises(ValueError, match='no numbers for second'):
+        d2l.plot_ranges({'first': [1.0], 'second': []})

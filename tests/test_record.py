@@ -8,7 +8,7 @@ import sys
 import pytest
 import torch
 
-from d2l_local import record, sample, training
+from d2l_local import ImageDataset, launch, record, sample, training
 from d2l_local.recipe import Recipe
 from d2l_local.training import Run
 
@@ -75,6 +75,15 @@ def test_the_command_in_a_result_repeats_it(tmp_path, few_test_images):
     assert without_seconds(again['epochs']) == without_seconds(first['epochs'])
 
 
+def test_the_number_of_threads_is_set_and_part_of_the_command(tmp_path, few_test_images, monkeypatch):
+    commands = []
+    monkeypatch.setattr(record, 'train', lambda run, options: commands.append(record.command(run, options)))
+    record.main([*OPTIONS, f'--results={tmp_path}'])
+    record.main([*OPTIONS, '--threads=2', f'--results={tmp_path}'])
+    assert torch.get_num_threads() == 2
+    assert '--threads' not in commands[0] and commands[1].endswith(' --threads 2')
+
+
 def test_interrupted_and_resumed_equals_uninterrupted_bit_for_bit(tmp_path, few_test_images, monkeypatch):
     whole = epoch(epoch(run_of(schedule='cosine', warmup_epochs=1)))
 
@@ -117,14 +126,37 @@ def test_a_checkpoint_of_another_run_is_refused():
         run_of(seed=1).load_state(run_of(seed=2).state())
 
 
+def test_a_checkpoint_of_another_run_ends_with_one_clear_line(tmp_path, few_test_images):
+    path = tmp_path / 'resnet18_width-8_images-90_batch-size-40_epochs-2.checkpoint'
+    training.save(run_of(seed=2).state(), path)
+    with pytest.raises(SystemExit, match="^record: the checkpoint belongs to another run: .*'seed': 2"):
+        record.main([*OPTIONS, '--resume', f'--results={tmp_path}'])
+    assert path.exists()
+
+
+def test_a_damaged_checkpoint_ends_with_one_clear_line(tmp_path, few_test_images):
+    path = tmp_path / 'resnet18_width-8_images-90_batch-size-40_epochs-2.checkpoint'
+    training.save(run_of().state(), path)
+    whole = path.read_bytes()
+    torch.save({'recipe': vars(run_of().recipe)}, tmp_path / 'incomplete')
+    torch.save([1, 2], tmp_path / 'list')
+    incomplete, other = (tmp_path / 'incomplete').read_bytes(), (tmp_path / 'list').read_bytes()
+    for content in (b'', b'no checkpoint', whole[: len(whole) // 2], whole[:-100], incomplete, other):
+        path.write_bytes(content)
+        with pytest.raises(SystemExit) as stopped:
+            record.main([*OPTIONS, '--resume', f'--results={tmp_path}'])
+        message = str(stopped.value)
+        assert message.startswith(f'record: {path} is damaged (') and 'Resume without it' in message
+        assert len(message.splitlines()) == 1
+
+
 def test_a_checkpoint_holds_nothing_that_could_run_code(tmp_path):
     training.save(epoch(run_of()).state(), tmp_path / 'x.checkpoint')
     assert torch.load(tmp_path / 'x.checkpoint', weights_only=True)['recipe'] == {**vars(Recipe()), **SMALL}
     assert [path.name for path in tmp_path.iterdir()] == ['x.checkpoint']
 
 
-@pytest.mark.parametrize('replicas', [2, 3])
-def test_one_process_for_each_replica_takes_the_steps_of_one_process(tmp_path, replicas):
+def test_one_process_for_each_replica_takes_the_steps_of_one_process(tmp_path, replicas=3):
     options = [*OPTIONS, f'--replicas={replicas}', '--epochs=1']
     results = []
     for launcher in (['-m'], ['-m', 'torch.distributed.run', '--local_addr=127.0.0.1', '--standalone',
@@ -143,6 +175,68 @@ def test_one_process_for_each_replica_takes_the_steps_of_one_process(tmp_path, r
     assert together['epochs'][0]['train_loss'] == pytest.approx(alone['epochs'][0]['train_loss'], rel=1e-4)
 
 
+SCRIPT = """
+import json
+import sys
+
+import torch
+from torch import distributed as dist
+
+from d2l_local import record
+from d2l_local.recipe import Recipe
+from d2l_local.training import Run
+
+dist.init_process_group('gloo')
+recipe = Recipe(replicas=2, **json.loads(sys.argv[1]))
+run = Run(recipe, record.load_data(recipe), torch.device('cpu'))
+for _ in run.train_epoch():
+    pass
+facts = [None, None]
+dist.all_gather_object(facts, {'variance': run.net[0][1].running_var.tolist(), **run.epochs[0]})
+if run.rank == 0:
+    with open('results.json', 'w') as file:
+        json.dump(facts, file)
+dist.destroy_process_group()
+"""
+
+
+def test_all_processes_evaluate_the_net_with_the_running_statistics_of_the_first_replica(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'script.py').write_text(SCRIPT)
+    first, second = launch('script.py', 2, json.dumps(SMALL), results='results.json')
+    assert without_seconds([first]) == without_seconds([second])
+    alone = epoch(run_of(replicas=2))
+    torch.testing.assert_close(torch.tensor(first['variance']), alone.net[0][1].running_var)
+
+
+@pytest.mark.parametrize('processes', [2, 3, 7])
+def test_the_shares_of_the_test_images_add_up_to_all_of_them(monkeypatch, processes):
+    run = run_of()
+    run.test_set = ImageDataset(run.test_set.images[:1000], run.test_set.labels[:1000])
+    monkeypatch.setattr(training, 'EVALUATION_BATCH', 90)
+    whole = run._accuracy(run.net)
+    monkeypatch.setattr(training.dist, 'all_reduce', lambda tensor: None)
+    run.processes, parts = processes, []
+    for run.rank in range(processes):
+        parts.append(run._accuracy(run.net))
+    assert whole > 0 and sum(parts) == pytest.approx(whole)
+
+
+def test_a_wrong_number_of_processes_ends_with_one_clear_line(tmp_path):
+    """The other process waits, and torchrun ends it: it must not say the same again."""
+    command = ['-m', 'torch.distributed.run', '--local_addr=127.0.0.1', '--standalone', '--nproc_per_node=2']
+    done = subprocess.run(
+        [sys.executable, *command, '-m', 'd2l_local.record', *OPTIONS, '--replicas=3', f'--results={tmp_path}'],
+        timeout=120,
+        capture_output=True,
+        text=True,
+        env={**os.environ, 'GLOO_SOCKET_IFNAME': 'lo'},
+    )
+    lines = [line for line in done.stderr.splitlines() if line.startswith('record:')]
+    assert lines == ['record: 2 processes for 3 replicas: start one, or one for each replica.']
+    assert done.returncode != 0 and 'd2l_local/training.py' not in done.stderr
+
+
 def test_replicas_have_batch_statistics_of_their_own_and_the_first_one_keeps_the_running_ones():
     run = run_of(replicas=2)
     batch = torch.arange(40)
@@ -150,7 +244,7 @@ def test_replicas_have_batch_statistics_of_their_own_and_the_first_one_keeps_the
     run._step(batch)
     alone = run_of(batch_size=20)
     alone.net.train()
-    alone.model(alone._pixels(alone.images[batch[:20]]))
+    alone.model(alone._batch(alone.train_set, batch[:20])[0])
     assert torch.allclose(run.net[0][1].running_mean, alone.net[0][1].running_mean)
 
 
@@ -170,9 +264,14 @@ def test_a_recipe_that_makes_no_sense_is_refused(changes, message):
         Recipe(**{**SMALL, **changes})
 
 
-def test_bad_options_end_with_one_clear_line(capsys):
+def test_bad_options_end_with_one_clear_line(tmp_path, capsys):
     with pytest.raises(SystemExit, match='record: epochs 0'):
         record.main(['--epochs=0'])
+    with pytest.raises(SystemExit, match='record: threads 0: give a whole number of at least 1'):
+        record.main(['--threads=0'])
+    (tmp_path / 'file').touch()
+    with pytest.raises(SystemExit, match='record: .*file'):
+        record.main([f'--results={tmp_path / "file"}'])
     with pytest.raises(SystemExit):
         record.main(['--schedule=steps'])
     assert "choose from 'constant', 'cosine'" in capsys.readouterr().err
