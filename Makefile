@@ -7,17 +7,20 @@ BIN := $(VENV)/bin
 # The stored outputs are those of a machine without a GPU, at the scale that such a machine chooses.
 WITHOUT_GPU := env -u D2L_LOCAL_SCALE CUDA_VISIBLE_DEVICES=
 
-.PHONY: help book test lab execute figures bench wheel clean
+.PHONY: help book test lab execute translations figures bench gpu-check gpu-check-carry wheel clean
 
 help:
-	@echo 'make book     render the book in every language into _build/site/'
-	@echo 'make test     run all tests: module, languages, notebooks, site'
-	@echo 'make lab      open the notebooks in JupyterLab'
-	@echo 'make execute  run the English notebooks, store their outputs, carry code and outputs to every language'
-	@echo 'make figures  draw the concept figures in every language'
-	@echo 'make bench    measure the helper module against its goals'
-	@echo 'make wheel    build d2l_local as a file for Colab or Kaggle'
-	@echo 'make clean    remove everything that was built, the environment included'
+	@echo 'make book             render the book in every language into _build/site/'
+	@echo 'make test             run all tests: module, languages, notebooks, site'
+	@echo 'make lab              open the notebooks in JupyterLab'
+	@echo 'make execute          run the English notebooks, store their outputs, carry code and outputs to every language'
+	@echo 'make translations     say what is translated, and which cells are not'
+	@echo 'make figures          draw the concept figures in every language'
+	@echo 'make bench            measure the helper module against its goals'
+	@echo 'make gpu-check        on a machine with GPUs: run every notebook at full scale and record two runs'
+	@echo 'make gpu-check-carry  gather in data/ what gpu-check needs on a machine without a network'
+	@echo 'make wheel            build d2l_local as a file for Colab or Kaggle'
+	@echo 'make clean            remove everything that was built, the environment included'
 
 # One environment in layers: a stamp says that a layer is complete. The book needs no torch.
 $(VENV)/bin/python:
@@ -54,11 +57,21 @@ lab: $(VENV)/.lab-ready
 execute: $(VENV)/.test-ready
 	$(WITHOUT_GPU) $(BIN)/python -m book.execute
 
+translations: $(VENV)/.book-ready
+	@$(BIN)/python -m book.translations status
+
 figures: $(VENV)/.book-ready
 	$(BIN)/python -m book.figures
 
 bench: $(VENV)/.module-ready
 	$(BIN)/python tests/bench.py
+
+# For a machine without a network: any Python with torch and torchvision will do, and no environment is made.
+gpu-check:
+	$(PYTHON) tests/gpu_check.py
+
+gpu-check-carry: $(VENV)/.module-ready
+	$(BIN)/python tests/gpu_check.py --carry
 
 wheel: | $(VENV)/bin/python
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir _build .
