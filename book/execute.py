@@ -10,7 +10,7 @@ import tempfile
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from . import languages, notebooks
+from . import carry, languages, notebooks
 
 
 def main(arguments=None):
@@ -30,11 +30,8 @@ def main(arguments=None):
             sys.exit(f'{source}: a cell failed, so nothing was stored.\n{error}')
         notebooks.write(notebook, source)
         for language in languages.translations():
-            target = language.folder / f'{page}.ipynb'
-            if target.exists():
-                translated = notebooks.read(target)
-                carry_over(notebook, translated)
-                notebooks.write(translated, target)
+            for message in carry.sync(language, [page]):
+                print(message)
 
 
 def execute(notebook):
@@ -58,12 +55,6 @@ def merge_streams(outputs):
         else:
             merged.append(output)
     return merged
-
-
-def carry_over(source, translated):
-    """Give the code cells of `translated` the code, outputs and metadata of the cells of `source` with the same id."""
-    by_id = {cell.id: cell for cell in source.cells if cell.cell_type == 'code'}
-    translated.cells = [by_id.get(cell.id, cell) if cell.cell_type == 'code' else cell for cell in translated.cells]
 
 
 if __name__ == '__main__':

@@ -26,7 +26,7 @@ def text_width(text, size=SIZE):
     """A generous estimate of the width of `text` in pixels: fonts of the system differ."""
 
     def em(character):
-        if character in "iíìỉĩịjlI.,:;'|! ₁₂":
+        if character in "iíìỉĩịjlI.,:;'|! ₀₁₂":
             return 0.36
         if character in 'ftr-()':
             return 0.45
@@ -213,10 +213,64 @@ def residual_block(labels):
     return drawing.svg()
 
 
+def ddp_processes(labels):
+    """Two processes with a replica and a share of the data each, whose gradients meet in an all-reduce."""
+    drawing = Drawing(560, 590, labels['title'])
+    width, lefts = 250, (20, 290)
+    drawing.box(70, 16, 420, 36, labels['data'], radius=0)
+    for device, left in enumerate(lefts):
+        fill, pale, stroke = DEVICES[device]
+        centre = left + width / 2
+        drawing.arrow((centre, 52), (centre, 76))
+        drawing.box(left, 78, width, 496, fill=pale, stroke=stroke, radius=10)
+        drawing.text(centre, 100, labels['process'].format(device), width, color=stroke, bold=True)
+        drawing.box(left + 16, 120, width - 32, 56, labels[f'share_{device}'], '#fff', stroke, dashed=True)
+        drawing.arrow((centre, 176), (centre, 204))
+        drawing.box(left + 16, 206, width - 32, 84, labels['replica'], fill, stroke, bold=True)
+        drawing.arrow((centre, 290), (centre, 314))
+        drawing.box(left + 52, 316, width - 104, 36, labels['gradient'].format('₀₁'[device]), '#fff', stroke)
+        drawing.arrow((centre, 352), (centre, 384))
+        drawing.arrow((centre, 456), (centre, 488))
+        drawing.box(left + 16, 490, width - 32, 64, labels['update'], fill, stroke, bold=True)
+    drawing.box(50, 386, 460, 70, fill='#fff', stroke=INK, radius=10)
+    drawing.text(280, 407, labels['all_reduce'], 440)
+    drawing.text(280, 434, labels['mean'], 440, bold=True)
+    return drawing.svg()
+
+
+def ddp_timeline(labels):
+    """The time line of a training step, with one all-reduce at the end and with buckets behind the backward pass."""
+    drawing = Drawing(674, 412, labels['title'])
+    start, forward, unit, update, height = 90, 80, 71, 69, 42  # `unit` is the backward pass of a layer
+    (fill, _, stroke), (sent_fill, _, sent) = DEVICES
+    layers = [start + forward + i * unit for i in range(5)]  # where layers 4, 3, 2 and 1 begin, and the end
+    sends = {
+        'serial': [(layers[4], 138, labels['all_reduce'])],
+        'overlap': [(layers[2], 69, labels['bucket'].format(1)), (layers[4], 69, labels['bucket'].format(2))],
+    }
+    for name, top in (('serial', 12), ('overlap', 214)):
+        computation, network = top + 64, top + 64 + height + 14
+        drawing.text(337, top + 14, labels[name], 620, bold=True)
+        drawing.text(layers[2], top + 46, labels['backward'], 4 * unit)
+        drawing.text(start / 2, computation + height / 2, labels['compute'], start - 8, color=stroke)
+        drawing.text(start / 2, network + height / 2, labels['network'], start - 8, color=sent)
+        drawing.box(start, computation, forward, height, labels['forward'], fill, stroke, radius=3)
+        for i, x in enumerate(layers[:4]):
+            drawing.box(x, computation, unit, height, labels['layer'].format(4 - i), fill, stroke, radius=3)
+        for x, width, text in sends[name]:
+            drawing.box(x, network, width, height, text, sent_fill, sent, radius=3)
+            end = x + width
+        drawing.arrow((end, network), (end, computation + height + 2), color=sent)
+        drawing.box(end, computation, update, height, labels['update'], fill, stroke, radius=3)
+    return drawing.svg()
+
+
 FIGURES = {
     'splitting': splitting,
     'data-parallel-step': data_parallel_step,
     'residual-block': residual_block,
+    'ddp-processes': ddp_processes,
+    'ddp-timeline': ddp_timeline,
 }
 
 

@@ -28,6 +28,15 @@ class Language:
     def name(self):
         return self.settings['name']
 
+    @property
+    def is_complete(self):
+        """Whether the language says `complete: true`: the tests then insist that every cell is translated."""
+        return bool(self.settings.get('complete'))
+
+    def word(self, english):
+        """What the book says for `english` in this language; `english` itself where `language.yml` does not say."""
+        return (self.settings.get('interface') or {}).get(english) or english
+
 
 def languages():
     """All languages, the source first, then by code."""
@@ -43,6 +52,11 @@ def source():
 def translations():
     """All languages but the source."""
     return [language for language in languages() if language.code != SOURCE]
+
+
+def complete_translations():
+    """The translations of which the tests ask that nothing is left in English."""
+    return [language for language in translations() if language.is_complete]
 
 
 def pages():

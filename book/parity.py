@@ -1,72 +1,76 @@
 """Compare a translated notebook with the English one, cell by cell, in everything but the prose itself."""
 
-import csv
 import re
 import unicodedata
 
-from . import languages, notebooks
+from . import carry, markup
+from .notebooks import TRANSLATED_FROM, UNTRANSLATED
 
-GLOSSARY = languages.ROOT / 'book' / 'glossary.en-vi.csv'
-
-FENCE = re.compile(r'^(`{3,}|:{3,}).*?^\1\s*$', re.M | re.S)
-# What a translation keeps to the letter, by kind. Found in the text without its code fences, except where noted.
+# What a translation keeps to the letter, by kind. Found in the prose, except what directives and fences say themselves.
 KEPT = {
-    'label': re.compile(r'^\(([\w-]+)\)=\s*$', re.M),
-    'role': re.compile(r'\{[\w:]+\}`[^`]*`'),
-    'display maths': re.compile(r'\$\$(.*?)\$\$', re.S),
-    'equation label': re.compile(r'^\$\$ \((\w+)\)$', re.M),
-    'link target': re.compile(r'\]\(([^)\s]+)\)'),
+    'label': markup.LABEL,
+    'role': markup.ROLE,
+    'display maths': markup.DISPLAY_MATHS,
+    'equation label': markup.EQUATION_LABEL,
+    'link target': re.compile(r'\]\(([^)\s]+)\)|<(https?://[^>\s]+)>'),
+    'image': re.compile(r'!\[[^\]]*\]\(([^)\s]+)\)'),
+    'footnote': re.compile(r'\[\^([\w-]+)\]'),
     'heading level': re.compile(r'^(#+) ', re.M),
-    'list marker': re.compile(r'^( *)(?:[-*]|\d+\.) ', re.M),
+    'list item': re.compile(r'^( *)(?:[-*]|\d+\.) ', re.M),
     'table shape': re.compile(r'^(\|.*\|)\s*$', re.M),
     'directive': re.compile(r'^[`:]{3,}\{([\w-]+)\}(.*)$', re.M),
     'directive option': re.compile(r'^:(?!alt:|caption:)([\w-]+:.*)$', re.M),
-    'plain fence': re.compile(r'^(```\w*\n.*?^```)$', re.M | re.S),
 }
-IN_FENCES = {'directive', 'directive option', 'plain fence'}
-IN_ANY_ORDER = {'role', 'inline maths', 'inline code'}  # word order differs between languages
-INLINE_MATHS = re.compile(r'(?<![\\$])\$(?!\$)([^$]+)\$(?!\$)')
-INLINE_CODE = re.compile(r'`([^`\n]+)`')
+IN_FENCES = {'directive', 'directive option'}
+IN_ANY_ORDER = {'role', 'inline maths', 'inline code', 'link target', 'image'}  # word order differs between languages
 
 
 def structure(text):
     """What a translation of `text` must have in common with it: a dict from kinds to lists of strings."""
-    prose = FENCE.sub('', text)
+    prose = markup.prose(text)
     found = {}
     for kind, pattern in KEPT.items():
         matches = pattern.findall(text if kind in IN_FENCES else prose)
-        found[kind] = [match if isinstance(match, str) else ' '.join(match) for match in matches]
+        found[kind] = [match if isinstance(match, str) else ''.join(match) for match in matches]
+    # The words that a role shows instead of its target's own, and the title of a box, are translated.
+    found['role'] = [re.sub(r'`[^`<]*<([^`>]+)>`', r'`\1`', role) for role in found['role']]
+    found['directive'] = [
+        name if name in markup.TITLED else name + argument for name, argument in KEPT['directive'].findall(text)
+    ]
     found['table shape'] = [str(re.sub(r'`[^`]*`', '', row).count('|')) for row in found['table shape']]
-    found['inline maths'] = INLINE_MATHS.findall(KEPT['display maths'].sub('', prose))
-    found['inline code'] = INLINE_CODE.findall(KEPT['role'].sub('', prose))
-    figures = [block.group(0) for block in FENCE.finditer(text) if '{figure}' in block.group(0)]
-    found['alternative text'] = [str(':alt: ' in figure) for figure in figures]
+    found['inline maths'] = markup.INLINE_MATHS.findall(markup.DISPLAY_MATHS.sub('', prose))
+    found['inline code'] = markup.INLINE_CODE.findall(markup.ROLE.sub('', prose))
+    found['block of code'] = [block[0] for block in markup.FENCE.finditer(markup.unwrapped(text))]
+    fences = [fence[0] for fence in markup.FENCE.finditer(text)]
+    found['alternative text'] = [str(':alt: ' in fence) for fence in fences if '{figure}' in fence]
     return {kind: sorted(values) if kind in IN_ANY_ORDER else values for kind, values in found.items()}
 
 
 def compare(english, translated):
     """Return a list of messages, one for each way in which `translated` departs from `english`; empty if none.
 
-    Both are notebooks. Compared are cell ids and their order, code cells with their outputs and tags, the structure
-    of each text cell (labels, roles, maths, links, headings, lists, tables, directives), and whether a text cell was
-    translated from the English that stands there now.
+    Both are notebooks. Compared are cell ids and their order, code cells with their outputs and metadata, the metadata
+    of text cells, and the structure of each cell that is translated from the English that stands there now (labels,
+    roles, maths, links, images, headings, lists, tables, directives).
     """
     ids, translated_ids = ([cell.id for cell in notebook.cells] for notebook in (english, translated))
     if ids != translated_ids:
         missing, extra = sorted(set(ids) - set(translated_ids)), sorted(set(translated_ids) - set(ids))
-        return [f'the cells differ: missing {missing}, extra {extra}, or in another order']
+        return [f'the cells differ: missing {missing}, extra {extra}, or in another order; run sync']
     problems = []
     for cell, other in zip(english.cells, translated.cells):
-        if cell.cell_type == 'code':
+        if not carry.is_translatable(cell):
             if cell != other:
-                problems.append(f'{cell.id}: code, outputs or metadata differ from the English cell')
+                problems.append(f'{cell.id}: code, outputs or metadata differ from the English cell; run sync')
             continue
-        if other.metadata.get(notebooks.TRANSLATED_FROM) != notebooks.source_hash(cell):
-            problems.append(f'{cell.id}: translated from an English text that has changed since')
-        theirs = structure(other.source)
-        for kind, ours in structure(cell.source).items():
-            if ours != theirs[kind]:
-                problems.append(f'{cell.id}: {kind} differs: {ours} in English, {theirs[kind]} here')
+        metadata = {key: other.metadata[key] for key in other.metadata if key not in (TRANSLATED_FROM, UNTRANSLATED)}
+        if (cell.cell_type, cell.metadata) != (other.cell_type, metadata):
+            problems.append(f'{cell.id}: metadata differ from the English cell; run sync')
+        if carry.state(cell, other) == carry.TRANSLATED:
+            theirs = structure(other.source)
+            for kind, ours in structure(cell.source).items():
+                if ours != theirs[kind]:
+                    problems.append(f'{cell.id}: {kind} differs: {ours} in English, {theirs[kind]} here')
     return problems
 
 
@@ -75,15 +79,9 @@ def typography(text):
     problems = []
     if unicodedata.normalize('NFC', text) != text:
         problems.append('the text is not in Unicode NFC')
-    prose = INLINE_CODE.sub('x', FENCE.sub('', text))
+    prose = markup.INLINE_CODE.sub('x', markup.prose(text))
     for bold in re.findall(r'\*\*(.+?)\*\*', prose):
         if bold != bold.strip():
             problems.append(f'the bold marker does not touch the word: **{bold}**')
     problems += [f'space before punctuation: {found!r}' for found in re.findall(r'\w+ [,;:.!?](?=\s|$)', prose)]
     return problems
-
-
-def never_phrases():
-    """The phrases that are always wrong in Vietnamese in this subject, from the glossary."""
-    with GLOSSARY.open(encoding='utf-8', newline='') as file:
-        return [phrase for row in csv.DictReader(file) for phrase in row['never'].split('|') if phrase]

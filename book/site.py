@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from . import helper
 from .languages import ROOT, languages
 from .source import assemble
 from .start import start_page
@@ -28,8 +29,9 @@ def build(site=SITE, work=BUILD / 'source'):
     """
     site, work = Path(site), Path(work)
     books = languages()
+    module = helper.prepare(work / 'helper')
     for language in books:
-        assemble(language, work / language.code)
+        assemble(language, work / language.code, module)
     running = [(language, _start(work / language.code)) for language in books]
     reports = [(language, process.communicate()[0], process.returncode) for language, process in running]
     failed = [f'{language.name}:\n{_problems(output)}' for language, output, status in reports if status]
@@ -38,6 +40,7 @@ def build(site=SITE, work=BUILD / 'source'):
     shutil.rmtree(site, ignore_errors=True)
     for language in books:
         shutil.move(work / language.code / '_build' / 'html', site / language.code)
+    shutil.copy2(helper.wheel(module), site)
     (site / 'index.html').write_text(start_page(books), encoding='utf-8')
     return site
 
@@ -70,7 +73,7 @@ def main():
     arguments = parser.parse_args()
     try:
         site = build(arguments.site)
-    except (BuildError, FileNotFoundError) as error:
+    except (BuildError, helper.HelperError, FileNotFoundError) as error:
         sys.exit(f'{error}\nThe book was not built: see the messages above.')
     folder = os.path.relpath(site)
     print(f'The book is ready. Open {folder}{os.sep}index.html in a browser, or serve it:')

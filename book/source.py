@@ -6,35 +6,47 @@ from pathlib import Path
 
 import yaml
 
-from .languages import CHAPTERS, ROOT, SOURCE, pages
+from . import carry, notices
+from .languages import CHAPTERS, ROOT, SOURCE, pages, source
+from .notebooks import write
 
 CONFIG = ROOT / '_config.yml'
 TOC = ROOT / '_toc.yml'
 
 
-def assemble(language, folder):
-    """Fill `folder` with the pages of `language`, a `_config.yml` and a `_toc.yml`."""
-    missing = [page for page in pages() if not (language.folder / f'{page}.ipynb').is_file()]
+def assemble(language, folder, helper=''):
+    """Fill `folder` with the pages of `language`, a `_config.yml` and a `_toc.yml`.
+
+    What a language lacks, from a picture to a whole page, is there in English. `helper` is the folder that
+    `helper.prepare` has filled, if there are to be runnable notebooks.
+    """
+    english = source()
+    missing = [page for page in pages() if not (english.folder / f'{page}.ipynb').is_file()]
     if missing:
         raise FileNotFoundError(
-            f'{language.folder.relative_to(ROOT)} lacks {", ".join(missing)} (.ipynb), listed in {TOC.name}'
+            f'{english.folder.relative_to(ROOT)} lacks {", ".join(missing)} (.ipynb), listed in {TOC.name}'
         )
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(language.folder, folder, ignore=shutil.ignore_patterns('.*', '*.yml'))
-    config = localized_config(yaml.safe_load(CONFIG.read_text(encoding='utf-8')), language)
+    unwanted = shutil.ignore_patterns('.*', '*.yml', '*.kept.md')
+    shutil.copytree(english.folder, folder, ignore=unwanted)
+    if language != english:
+        shutil.copytree(language.folder, folder, ignore=unwanted, dirs_exist_ok=True)
+        for page, (notebook, _) in carry.carried(language).items():
+            write(notices.shown(carry.english_of(page), notebook, language), folder / f'{page}.ipynb')
+    config = localized_config(yaml.safe_load(CONFIG.read_text(encoding='utf-8')), language, helper)
     for name in config.get('bibtex_bibfiles', []):
         shutil.copy2(ROOT / name, folder / name)
     _write(folder / CONFIG.name, config)
     _write(folder / TOC.name, localized_toc(yaml.safe_load(TOC.read_text(encoding='utf-8')), language))
 
 
-def localized_config(config, language):
+def localized_config(config, language, helper=''):
     """`config` for one language, with the addresses that the environment gives."""
     config['title'] = language.settings['title']
     config['sphinx']['local_extensions'] = {
         name: str(ROOT / path) for name, path in config['sphinx']['local_extensions'].items()
     }
-    config['sphinx']['config'].update(language=language.code, book_has_languages=True)
+    config['sphinx']['config'].update(language=language.code, book_has_languages=True, book_helper=str(helper))
     site = os.environ.get('BOOK_URL') or config['html'].get('baseurl')
     if site:
         config['html']['baseurl'] = f'{site.rstrip("/")}/{language.code}/'

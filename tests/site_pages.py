@@ -5,6 +5,8 @@ import functools
 import http.server
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import threading
 from contextlib import contextmanager
@@ -13,7 +15,8 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from book.languages import languages, pages
+from book import helper
+from book.languages import SOURCE, languages, pages
 from book.site import build
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,6 +35,25 @@ def built():
     folder = Path(tempfile.mkdtemp(prefix='site-'))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return build(folder / 'site', folder / 'source')
+
+
+def project_copy(folder, codes=(SOURCE,)):
+    """A copy of what the site is made from in some languages, to be changed by a test."""
+    unwanted = shutil.ignore_patterns('__pycache__', '.*', '*.checkpoint')
+    files = ('_config.yml', '_toc.yml', 'references.bib', *helper.SOURCES)
+    for name in (*files, 'book', *(f'chapters/{code}' for code in codes)):
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
+        else:
+            shutil.copy2(ROOT / name, folder / name)
+    return folder
+
+
+def run_in_copy(folder, *arguments):
+    """Run a module of the copy in `folder`, such as `book.site`; gives the finished process with its output."""
+    command = [sys.executable, '-m', *arguments]
+    environment = {**os.environ, 'PYTHONPATH': str(folder)}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=280)
 
 
 def page_names():

@@ -1,17 +1,15 @@
 """The site in its files: complete, linked, in the right language, nothing left unrendered."""
 
-import os
 import re
-import shutil
 import subprocess
 import sys
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import Comment
-from site_pages import ROOT, built, page_files, page_names, soup
+from site_pages import built, page_files, project_copy, run_in_copy, soup
 
-from book.languages import CHAPTERS, SOURCE, languages, translations
+from book.languages import CHAPTERS, SOURCE, complete_translations, languages
 
 # Markup of the notebooks that must not reach a reader: roles, directives, labels, maths, emphasis.
 RAW = re.compile(r'\{[a-z:]+\}`|\((sec|fig|tab|eq)_|:::|```|\$|\\[a-z]+\{|\]\(|\*\*|:(label|numref|cite|eqref):')
@@ -20,22 +18,6 @@ RAW = re.compile(r'\{[a-z:]+\}`|\((sec|fig|tab|eq)_|:::|```|\$|\\[a-z]+\{|\]\(|\
 @pytest.fixture(scope='module')
 def site():
     return built()
-
-
-def project_copy(folder):
-    """A copy of what the English site is made from, to be changed by a test."""
-    for name in ('_config.yml', '_toc.yml', 'references.bib'):
-        shutil.copy2(ROOT / name, folder / name)
-    for name in ('book', f'chapters/{SOURCE}'):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns('__pycache__'))
-    return folder
-
-
-def build_copy(folder):
-    environment = {**os.environ, 'PYTHONPATH': str(folder)}
-    return subprocess.run(
-        [sys.executable, '-m', 'book.site'], cwd=folder, env=environment, capture_output=True, text=True, timeout=240
-    )
 
 
 def test_every_page_of_every_language_is_there(site):
@@ -148,7 +130,7 @@ def test_captions_of_parts_are_translated(site):
     def captions(code):
         return [caption.text for caption in soup(site / code / 'index.html').select('.bd-docs-nav .caption-text')]
 
-    for language in translations():
+    for language in complete_translations():
         same = set(captions(SOURCE)) & set(captions(language.code))
         assert captions(language.code) and not same
 
@@ -159,23 +141,9 @@ def test_a_warning_fails_the_build_and_is_shown(tmp_path):
     page.write_text(
         page.read_text(encoding='utf-8').replace('```{bibliography}', '{numref}`sec_nowhere`\\n\\n```{bibliography}')
     )
-    result = build_copy(copy)
+    result = run_in_copy(copy, 'book.site')
     assert result.returncode != 0
     assert 'sec_nowhere' in result.stderr
-
-
-def test_a_new_language_is_only_a_new_folder(tmp_path):
-    copy = project_copy(tmp_path)
-    shutil.copytree(copy / CHAPTERS.name / SOURCE, copy / CHAPTERS.name / 'xx')
-    settings = copy / CHAPTERS.name / 'xx' / 'language.yml'
-    settings.write_text(settings.read_text(encoding='utf-8').replace('name: English', 'name: Xanadu'), encoding='utf-8')
-    result = build_copy(copy)
-    assert result.returncode == 0, result.stderr
-    site = copy / '_build' / 'site'
-    for name in page_names():
-        assert (site / 'xx' / f'{name}.html').is_file()
-        switch = soup(site / SOURCE / f'{name}.html').select('.language-switch a')
-        assert [a.text.strip() for a in switch] == ['Xanadu']
 
 
 def test_jupyter_book_alone_builds_the_english_book_without_warnings(tmp_path):

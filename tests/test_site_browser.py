@@ -8,11 +8,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from site_pages import DESKTOP, PHONE, SHOTS, built, chromium, page_files, page_names, served
 
-from book.languages import SOURCE, languages, translations
+from book.languages import SOURCE, complete_translations, languages
 
 FIRST_VIEW = 400_000
 # Words of the interface that are the same in every language.
-SHARED = {'Ctrl', 'K', '+', '.ipynb', '.pdf', 'CC BY-SA 4.0', '#', ''}
+SHARED = {'Ctrl', 'K', '+', 'Notebook', 'CC BY-SA 4.0', '#', ''}
 # All words around the text of a page that a reader can see, hover or hear, one a line.
 CHROME = """() => {
   const words = [];
@@ -118,6 +118,18 @@ def test_keyboard_reaches_the_switch(site, tab):
     pytest.fail('60 presses of Tab did not reach the language switch')
 
 
+def test_keyboard_opens_the_menu_of_the_notebook(site, tab):
+    page = next(page for page in page_names() if (site / SOURCE / f'{page}.ipynb').is_file())
+    tab.goto((site / SOURCE / f'{page}.html').as_uri())
+    tab.locator('.page-actions > button').focus()
+    tab.keyboard.press('Enter')
+    assert not Axe().run(tab).response['violations']
+    tab.keyboard.press('ArrowDown')
+    assert tab.evaluate("document.activeElement.getAttribute('href')") == f'{page}.ipynb'
+    tab.keyboard.press('Escape')
+    assert not tab.locator('.page-actions a').first.is_visible()
+
+
 def test_start_page_follows_the_browser(site, browser):
     for language in languages():
         context = browser.new_context(locale=language.code)
@@ -153,7 +165,7 @@ def test_interface_speaks_the_language_of_the_page(site, tab):
         return {word for word in words if any(letter.isalpha() for letter in word)}
 
     source = chrome(SOURCE)
-    for language in translations():
+    for language in complete_translations():
         words = chrome(language.code)
         assert words
         english = (words & source) - SHARED
@@ -161,7 +173,7 @@ def test_interface_speaks_the_language_of_the_page(site, tab):
 
 
 def test_boxes_are_titled_in_the_language_of_the_page(site, tab):
-    for language in translations():
+    for language in complete_translations():
         english = {word for word in language.settings['interface'] if word.isalpha()}
         for name in page_names():
             tab.goto((site / language.code / f'{name}.html').as_uri())

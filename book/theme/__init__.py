@@ -1,13 +1,13 @@
 """The Sphinx extension that makes the theme of Jupyter Book ours.
 
 Each part is a module with its own `setup`: interface strings, language links and metadata, maths,
-search, icons. The extension knows the book's language from Sphinx's `language` and everything about
-it from `chapters/<language>/language.yml`.
+search, icons, glossary, runnable notebooks. The extension knows the book's language from Sphinx's
+`language` and everything about it from `chapters/<language>/language.yml`.
 """
 
 from pathlib import Path
 
-from . import head, icons, interface, maths, repairs, search
+from . import glossary_table, head, icons, interface, maths, repairs, runnable, search
 
 HERE = Path(__file__).parent
 
@@ -18,7 +18,7 @@ def setup(app):
     app.add_config_value('comments_config', {}, '')
     app.connect('config-inited', _use_our_files, priority=100)
     app.add_css_file('book.css', priority=900)
-    for part in (interface, head, maths, search, icons, repairs):
+    for part in (interface, head, maths, search, icons, repairs, glossary_table, runnable):
         part.setup(app)
     return {'parallel_read_safe': True, 'parallel_write_safe': True}
 

@@ -59,14 +59,14 @@ def _translate(app, config):
     app.translator = locale.translators['general', 'sphinx']  # what templates use
     config.html_title = language.settings['title']
     config.project = language.settings['title']
-    config.html_theme_options['search_bar_text'] = strings.get('Search this book...', 'Search this book...')
+    config.html_theme_options['search_bar_text'] = language.word('Search this book...')
     for setting, string in (
         ('togglebutton_hint', 'Click to show'),
         ('togglebutton_hint_hide', 'Click to hide'),
         ('nb_code_prompt_show', 'Show code cell {type}'),
         ('nb_code_prompt_hide', 'Hide code cell {type}'),
     ):
-        config[setting] = strings.get(string, string)
+        config[setting] = language.word(string)
 
 
 def _translate_scripts(app):
