@@ -16,6 +16,7 @@ NOTEBOOKS = [
     pytest.param(language.folder / f'{page}.ipynb', id=f'{language.code}-{page}')
     for language in languages.languages()
     for page in languages.pages()
+    if language.code == languages.SOURCE or (language.folder / f'{page}.ipynb').is_file()
 ]
 
 
@@ -58,7 +59,12 @@ def test_outputs_are_stored_in_the_order_they_ran(path):
 
 @pytest.mark.parametrize('page', languages.pages())
 def test_code_cells_are_short_enough_to_read(page):
-    too_long = [cell.id for cell in english(page).cells if cell.cell_type == 'code' and cell.source.count('\n') > 27]
+    limits = {True: 55, False: 28}  # lines of a script that is written to a file, and of any other cell
+    too_long = [
+        cell.id
+        for cell in english(page).cells
+        if cell.cell_type == 'code' and cell.source.count('\n') + 1 > limits[cell.source.startswith('%%writefile ')]
+    ]
     assert too_long == []
 
 
