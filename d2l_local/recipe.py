@@ -1,7 +1,7 @@
 """Everything that decides the result of a recorded run, in one value."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import nn
@@ -20,6 +20,8 @@ class Recipe:
     that are split over `replicas`. `lr` is the learning rate before the schedule: 'constant', or 'cosine', which
     lowers it to 0 over the whole run. During the first `warmup_epochs` epochs it rises linearly. `init` draws weights
     from a 'normal' distribution with standard deviation 0.01, or by 'kaiming'. `width` is that of `resnet18`.
+    A `reused` net has been trained before, as the recipe `earlier` says, and only the weights of its convolutions and
+    of its last layer are drawn afresh.
 
     Raises:
         ValueError: if a value is not allowed; the message names it.
@@ -35,6 +37,7 @@ class Recipe:
     init: str = 'normal'
     epochs: int = 10
     seed: int = 0
+    reused: bool = False
 
     def __post_init__(self):
         for name in ('replicas', 'width', 'images', 'batch_size', 'epochs'):
@@ -53,6 +56,12 @@ class Recipe:
                 f'the smallest batch has {min(smallest, self.images)} images for {self.replicas} replicas: '
                 'use fewer replicas, or another batch size or number of images.'
             )
+
+    @property
+    def earlier(self):
+        """How a reused net was trained before: with one replica, its share of the batch, and its share of the rate."""
+        share = {'batch_size': self.batch_size // self.replicas, 'lr': self.lr / self.replicas}
+        return replace(self, replicas=1, reused=False, **share)
 
     @property
     def steps_per_epoch(self):

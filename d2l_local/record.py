@@ -35,6 +35,10 @@ def main(arguments=None):
             run = prepare(options, is_launched)
         except (ValueError, OSError, fashion_mnist.DataError) as error:
             stop(error)
+        if run.recipe.reused and not run.epochs:
+            earlier = start(run.recipe.earlier, options, run.device)
+            train(earlier, options)
+            run.reuse(earlier.net)
         train(run, options)
     finally:
         if is_launched and dist.is_initialized():
@@ -60,6 +64,13 @@ def prepare(options, is_launched):
     device = choose_device(processes)
     if is_launched:
         dist.init_process_group('nccl' if device.type == 'cuda' else 'gloo')
+    if recipe.reused and processes > 1:
+        raise ValueError(f'{processes} processes for a reused net: start one, without torchrun.')
+    return start(recipe, options, device)
+
+
+def start(recipe, options, device):
+    """Return the `Run` of a recipe, as far as its checkpoint has come."""
     run = Run(recipe, load_data(recipe), device, amp=options.amp, compile=options.compile)
     if options.resume and checkpoint_path(recipe, options).is_file():
         resume(run, checkpoint_path(recipe, options))
@@ -77,8 +88,12 @@ def parse(arguments):
     """The options of the command line; those of a `Recipe` have its names and defaults."""
     parser = argparse.ArgumentParser(prog='python -m d2l_local.record', description=__doc__.splitlines()[0])
     for field in dataclasses.fields(Recipe):
+        flag = f'--{field.name.replace("_", "-")}'
+        if field.type is bool:
+            parser.add_argument(flag, action='store_true', help='default: not')
+            continue
         parser.add_argument(
-            f'--{field.name.replace("_", "-")}',
+            flag,
             type=field.type,
             default=None if field.name == 'replicas' else field.default,
             choices=CHOICES.get(field.name),
@@ -161,12 +176,15 @@ def checkpoint_path(recipe, options):
 
 def name(recipe):
     """A file name that tells runs apart: every value that differs from the default."""
-    parts = [
-        f'{field.name.replace("_", "-")}-{getattr(recipe, field.name)}'
-        for field in dataclasses.fields(Recipe)
-        if getattr(recipe, field.name) != field.default
-    ]
-    return '_'.join(['resnet18', *parts])
+    return '_'.join(['resnet18', *('-'.join(words) for words in settings(recipe))])
+
+
+def settings(recipe):
+    """The values of a recipe that differ from the default, as pairs of words; one word for a switch."""
+    for field in dataclasses.fields(Recipe):
+        value, key = getattr(recipe, field.name), field.name.replace('_', '-')
+        if value != field.default:
+            yield [key] if value is True else [key, str(value)]
 
 
 def result(run, options):
@@ -194,10 +212,8 @@ def command(run, options):
     words = ['python', '-m', 'd2l_local.record']
     if run.processes > 1:
         words = ['torchrun', '--standalone', '--local_addr=127.0.0.1', f'--nproc_per_node={run.processes}', *words[1:]]
-    for field in dataclasses.fields(Recipe):
-        value = getattr(run.recipe, field.name)
-        if value != field.default:
-            words += [f'--{field.name.replace("_", "-")}', str(value)]
+    for key, *value in settings(run.recipe):
+        words += [f'--{key}', *value]
     words += ['--threads', str(options.threads)] if options.threads else []
     words += ['--amp'] * options.amp + ['--compile'] * options.compile
     return shlex.join(words)

@@ -57,6 +57,15 @@ class Run:
             self.model = nn.parallel.DistributedDataParallel(self.model, gradient_as_bucket_view=True)
         self.epochs = []
 
+    @torch.no_grad()
+    def reuse(self, net):
+        """Take over a trained net of the same width, all but the weights of convolutions and linear layers."""
+        kept = net.state_dict()
+        for name, module in self.net.named_modules():
+            if isinstance(module, (nn.Conv2d, nn.Linear)):
+                kept[f'{name}.weight'] = module.weight
+        self.net.load_state_dict(kept)
+
     def train_epoch(self):
         """Train for an epoch, evaluate, and append a record to `epochs`: a dict of numbers."""
         epoch, timer = len(self.epochs), Timer()

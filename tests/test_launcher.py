@@ -217,10 +217,15 @@ def test_an_interruption_ends_everything(folder):
         os.kill(os.getpid(), signal.SIGINT)
 
     write(folder / 'waits.py', WAITS)
-    thread = in_background(interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        d2l.launch('waits.py', 2)
-    thread.join()
+    # Tests that are started in the background of a shell ignore SIGINT; a kernel does not.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        thread = in_background(interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            d2l.launch('waits.py', 2)
+        thread.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_no_process_outlives_torchrun(folder):

@@ -111,6 +111,36 @@ def test_interrupted_and_resumed_equals_uninterrupted_bit_for_bit(tmp_path, few_
     assert [path.suffix for path in tmp_path.iterdir()] == ['.json']
 
 
+def test_a_reused_net_keeps_all_but_weights_of_the_earlier_run_which_is_recorded_as_well(
+    tmp_path, few_test_images, monkeypatch
+):
+    runs = []
+    train = record.train
+    monkeypatch.setattr(record, 'train', lambda run, options: (runs.append((run, state_of(run))), train(run, options)))
+    record.main([*OPTIONS, '--replicas=2', '--lr=0.2', '--reused', f'--results={tmp_path}'])
+    (earlier, _), (reused, start) = runs
+    assert earlier.recipe == Recipe(**{**SMALL, 'batch_size': 20, 'lr': 0.1})
+    fresh = run_of(replicas=2, lr=0.2)
+    for key, tensor in start.items():
+        is_weight = key.endswith('weight') and tensor.ndim > 1
+        kept_from = fresh if is_weight else earlier
+        assert torch.equal(tensor, kept_from.net.state_dict()[key]), key
+    assert not torch.equal(start['0.1.running_mean'], fresh.net.state_dict()['0.1.running_mean'])
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert len(names) == 2 and names[0].endswith('lr-0.2_epochs-2_reused.json')
+    assert json.loads((tmp_path / names[0]).read_text())['command'].endswith('--epochs 2 --reused')
+
+
+def state_of(run):
+    return {key: tensor.clone() for key, tensor in run.net.state_dict().items()}
+
+
+def test_a_reused_net_needs_one_process(monkeypatch):
+    monkeypatch.setenv('WORLD_SIZE', '2')
+    with pytest.raises(ValueError, match='2 processes for a reused net: start one'):
+        record.prepare(record.parse([*OPTIONS, '--reused']), is_launched=False)
+
+
 def test_a_narrow_net_trains_as_well():
     assert epoch(run_of(width=2)).epochs[0]['train_loss'] > 0
 
