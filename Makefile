@@ -7,10 +7,11 @@ BIN := $(VENV)/bin
 # The stored outputs are those of a machine without a GPU, at the scale that such a machine chooses.
 WITHOUT_GPU := env -u D2L_LOCAL_SCALE CUDA_VISIBLE_DEVICES=
 
-.PHONY: help book test lab execute translations figures bench gpu-check gpu-check-carry wheel clean
+.PHONY: help book pdf test lab execute translations figures bench gpu-check gpu-check-carry wheel clean
 
 help:
 	@echo 'make book             render the book in every language into _build/site/'
+	@echo 'make pdf              the same, and each book in one PDF, printed by Chromium'
 	@echo 'make test             run all tests: module, languages, notebooks, site'
 	@echo 'make lab              open the notebooks in JupyterLab'
 	@echo 'make execute          run the English notebooks, store their outputs, carry code and outputs to every language'
@@ -46,6 +47,9 @@ $(VENV)/.test-ready: tests/requirements.txt $(VENV)/.module-ready $(VENV)/.book-
 
 book: $(VENV)/.book-ready
 	@$(BIN)/python -m book.site
+
+pdf: $(VENV)/.book-ready
+	@$(BIN)/python -m book.site --pdf
 
 test: $(VENV)/.test-ready
 	$(BIN)/python -m pytest tests

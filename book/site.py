@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import helper
+from . import helper, printed
 from .languages import ROOT, languages
 from .source import assemble
 from .start import start_page
@@ -21,17 +21,21 @@ class BuildError(RuntimeError):
     """A language's book did not build without warnings; the message holds what Sphinx said."""
 
 
-def build(site=SITE, work=BUILD / 'source'):
+def build(site=SITE, work=BUILD / 'source', pdf=False):
     """Render all languages into `site`, using `work` for what lies between; gives `site`.
+
+    With `pdf`, each language's book is there as a PDF as well, and its pages link to it.
 
     Every language is built from nothing, because an incremental build keeps quiet about the warnings
     of pages it does not read again. The languages run side by side, one process each.
     """
     site, work = Path(site), Path(work)
     books = languages()
+    if pdf:
+        printed.browser()  # or an error before the work begins
     module = helper.prepare(work / 'helper')
     for language in books:
-        assemble(language, work / language.code, module)
+        assemble(language, work / language.code, module, pdf)
     running = [(language, _start(work / language.code)) for language in books]
     reports = [(language, process.communicate()[0], process.returncode) for language, process in running]
     failed = [f'{language.name}:\n{_problems(output)}' for language, output, status in reports if status]
@@ -40,8 +44,9 @@ def build(site=SITE, work=BUILD / 'source'):
     shutil.rmtree(site, ignore_errors=True)
     for language in books:
         shutil.move(work / language.code / '_build' / 'html', site / language.code)
+    pdfs = [printed.write(language, site / language.code).relative_to(site).as_posix() for language in books if pdf]
     shutil.copy2(helper.wheel(module), site)
-    (site / 'index.html').write_text(start_page(books), encoding='utf-8')
+    (site / 'index.html').write_text(start_page(books, pdfs), encoding='utf-8')
     return site
 
 
@@ -70,10 +75,11 @@ def main():
     """Build the site and say how to open it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--site', type=Path, default=SITE, help='folder of the finished site')
+    parser.add_argument('--pdf', action='store_true', help='print each book into a PDF as well, by Chromium')
     arguments = parser.parse_args()
     try:
-        site = build(arguments.site)
-    except (BuildError, helper.HelperError, FileNotFoundError) as error:
+        site = build(arguments.site, pdf=arguments.pdf)
+    except (BuildError, helper.HelperError, printed.PrintError, FileNotFoundError) as error:
         sys.exit(f'{error}\nThe book was not built: see the messages above.')
     folder = os.path.relpath(site)
     print(f'The book is ready. Open {folder}{os.sep}index.html in a browser, or serve it:')

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import yaml
 
-from . import carry, notices
+from . import carry, notices, plots, printed
 from .languages import CHAPTERS, ROOT, SOURCE, pages, source
-from .notebooks import write
+from .notebooks import read, write
 
 CONFIG = ROOT / '_config.yml'
 TOC = ROOT / '_toc.yml'
 
 
-def assemble(language, folder, helper=''):
+def assemble(language, folder, helper='', pdf=False):
     """Fill `folder` with the pages of `language`, a `_config.yml` and a `_toc.yml`.
 
     What a language lacks, from a picture to a whole page, is there in English. `helper` is the folder that
-    `helper.prepare` has filled, if there are to be runnable notebooks.
+    `helper.prepare` has filled, if there are to be runnable notebooks. `pdf` says that the book will be a PDF as well.
     """
     english = source()
     missing = [page for page in pages() if not (english.folder / f'{page}.ipynb').is_file()]
@@ -33,20 +33,28 @@ def assemble(language, folder, helper=''):
         shutil.copytree(language.folder, folder, ignore=unwanted, dirs_exist_ok=True)
         for page, (notebook, _) in carry.carried(language).items():
             write(notices.shown(carry.english_of(page), notebook, language), folder / f'{page}.ipynb')
-    config = localized_config(yaml.safe_load(CONFIG.read_text(encoding='utf-8')), language, helper)
+    for page in pages():
+        path = folder / f'{page}.ipynb'
+        write(plots.described(read(path), page, language), path)
+    config = localized_config(yaml.safe_load(CONFIG.read_text(encoding='utf-8')), language, helper, pdf)
     for name in config.get('bibtex_bibfiles', []):
         shutil.copy2(ROOT / name, folder / name)
     _write(folder / CONFIG.name, config)
     _write(folder / TOC.name, localized_toc(yaml.safe_load(TOC.read_text(encoding='utf-8')), language))
 
 
-def localized_config(config, language, helper=''):
+def localized_config(config, language, helper='', pdf=False):
     """`config` for one language, with the addresses that the environment gives."""
     config['title'] = language.settings['title']
     config['sphinx']['local_extensions'] = {
         name: str(ROOT / path) for name, path in config['sphinx']['local_extensions'].items()
     }
-    config['sphinx']['config'].update(language=language.code, book_has_languages=True, book_helper=str(helper))
+    config['sphinx']['config'].update(
+        language=language.code,
+        book_has_languages=True,
+        book_helper=str(helper),
+        book_pdf=printed.file_name(language) if pdf else '',
+    )
     site = os.environ.get('BOOK_URL') or config['html'].get('baseurl')
     if site:
         config['html']['baseurl'] = f'{site.rstrip("/")}/{language.code}/'

@@ -7,7 +7,9 @@ from jinja2 import Environment, FileSystemLoader
 TEMPLATES = Path(__file__).parent / 'theme' / 'templates'
 
 
-def start_page(languages):
-    """The HTML of the start page; every language's link works without JavaScript."""
+def start_page(languages, pdfs=()):
+    """The HTML of the start page, with a link to each language's book and, if `pdfs` has their addresses, its PDF."""
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
-    return environment.get_template('start.html').render(languages=languages)
+    return environment.get_template('start.html').render(
+        languages=languages, pdfs=dict(zip((language.code for language in languages), pdfs))
+    )

@@ -207,7 +207,7 @@ def main(arguments=None):
     try:
         if given.command == 'start':
             folder = start(given.language, given.name)
-            print(f'{carry.short(folder)} is ready: translate language.yml, figures.yml and the notebooks.')
+            print(f'{carry.short(folder)} is ready: translate its three .yml files and the notebooks.')
         elif given.command == 'done':
             if given.page not in languages.pages():
                 parser.error(f'no such page: {given.page}; there are {", ".join(languages.pages())}')

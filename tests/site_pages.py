@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from book import helper
+from book import helper, printed
 from book.languages import SOURCE, languages, pages
 from book.site import build
 
@@ -34,7 +34,17 @@ def built():
     """The folder of the site, built once in a test run, away from the one that a person looks at."""
     folder = Path(tempfile.mkdtemp(prefix='site-'))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return build(folder / 'site', folder / 'source')
+    return build(folder / 'site', folder / 'source', pdf=bool(browser()))
+
+
+def browser():
+    """The path of a Chromium, or None; an error where the environment says CI=true."""
+    try:
+        return printed.browser()
+    except printed.PrintError:
+        if os.environ.get('CI') == 'true':
+            raise
+        return None
 
 
 def project_copy(folder, codes=(SOURCE,)):
@@ -77,16 +87,13 @@ def chromium():
     """A browser; without one the test is skipped, but fails where the environment says CI=true."""
     from playwright.sync_api import sync_playwright
 
-    program = shutil.which('chromium') or shutil.which('chromium-browser') or shutil.which('google-chrome')
+    program = browser()
     if not program:
-        message = 'no chromium on the PATH: the pages were not looked at in a browser'
-        if os.environ.get('CI') == 'true':
-            pytest.fail(message)
-        pytest.skip(message)
+        pytest.skip('no chromium on the PATH: the pages were not looked at in a browser')
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield browser
-        browser.close()
+        running = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield running
+        running.close()
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):

@@ -7,18 +7,20 @@ search, icons, glossary, runnable notebooks. The extension knows the book's lang
 
 from pathlib import Path
 
-from . import glossary_table, head, icons, interface, maths, repairs, runnable, search
+from . import glossary_table, head, icons, interface, maths, preview, repairs, runnable, search
 
 HERE = Path(__file__).parent
 
 
 def setup(app):
     app.add_config_value('book_has_languages', False, 'html', [bool])
+    # The name of the book's PDF, if there will be one.
+    app.add_config_value('book_pdf', '', 'html', [str])
     # Jupyter Book always sets this for sphinx_comments, an extension that we leave out.
     app.add_config_value('comments_config', {}, '')
     app.connect('config-inited', _use_our_files, priority=100)
     app.add_css_file('book.css', priority=900)
-    for part in (interface, head, maths, search, icons, repairs, glossary_table, runnable):
+    for part in (interface, head, preview, maths, search, icons, repairs, glossary_table, runnable):
         part.setup(app)
     return {'parallel_read_safe': True, 'parallel_write_safe': True}
 

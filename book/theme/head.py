@@ -5,6 +5,7 @@ from markupsafe import Markup
 from sphinx import locale
 
 from ..languages import SOURCE, languages
+from . import preview
 from .interface import book_language
 
 DESCRIPTION_LENGTH = 200
@@ -49,7 +50,15 @@ def _tags(app, page, context, doctree, language, links):
         ('meta', {'property': 'og:locale', 'content': language.code}),
     ]
     if app.config.html_baseurl:
-        tags.append(('meta', {'property': 'og:url', 'content': f'{app.config.html_baseurl}{page}.html'}))
+        base = app.config.html_baseurl
+        tags += [
+            ('meta', {'property': 'og:url', 'content': f'{base}{page}.html'}),
+            ('meta', {'property': 'og:image', 'content': f'{base}_static/{preview.NAME}'}),
+            ('meta', {'property': 'og:image:width', 'content': preview.SIZE[0]}),
+            ('meta', {'property': 'og:image:height', 'content': preview.SIZE[1]}),
+            ('meta', {'property': 'og:image:alt', 'content': language.settings['title']}),
+            ('meta', {'name': 'twitter:card', 'content': 'summary_large_image'}),
+        ]
     tags += [('link', {'rel': 'alternate', 'hreflang': link['code'], 'href': link['address']}) for link in links]
     tags += [
         ('link', {'rel': 'alternate', 'hreflang': 'x-default', 'href': link['address']})

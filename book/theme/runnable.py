@@ -30,6 +30,7 @@ def _offer(app, page, template, context, doctree):
     if not app.config.book_helper or doctree is None:
         return
     context['has_page_actions'] = True
+    context['book_pdf'] = context['pathto'](app.config.book_pdf, 1) if app.config.book_pdf else ''
     source = Path(app.env.doc2path(page))
     if source.suffix != '.ipynb':
         return
