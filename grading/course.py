@@ -1,0 +1,71 @@
+"""A folder in which nbgrader works: its configuration, the sources of the assignments, its database."""
+
+import shutil
+import sys
+
+from book.notebooks import read
+
+from . import sources
+from .limits import Failure, run
+
+# nbgrader's own steps, with starters in place of some solutions.
+CONFIG = """\
+import sys
+
+sys.path.insert(0, {root!r})
+
+from nbgrader.converters import GenerateAssignment
+from nbgrader.preprocessors import ClearSolutions
+
+from grading.starter import ClearSolutionsToStarters
+
+c = get_config()
+c.CourseDirectory.course_id = 'course'
+c.CourseDirectory.root = {folder!r}
+c.Exchange.root = {exchange!r}
+c.GenerateAssignment.preprocessors = [
+    ClearSolutionsToStarters if step is ClearSolutions else step
+    for step in GenerateAssignment.preprocessors.default_args[0]
+]
+# A test cell that a student has deleted is put back and counts.
+c.OverwriteCells.add_missing_cells = True
+c.Execute.timeout = {seconds}
+"""
+
+
+class CourseError(RuntimeError):
+    """nbgrader could not do its work; the message holds what it said."""
+
+
+def make(folder, code, cell_seconds=120, names=None):
+    """Set up a course in `folder` with assignments in the language `code`, and make their student versions.
+
+    `names` are those of the assignments, by default all. After `cell_seconds`, a cell is interrupted.
+
+    Raises:
+        CourseError: if nbgrader refuses a source.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    names = names or sources.names()
+    for name in names:
+        target = folder / 'source' / name
+        target.mkdir(parents=True)
+        shutil.copy2(sources.path(name, code), target)
+    settings = {'root': str(sources.ROOT), 'folder': str(folder), 'exchange': str(folder / 'exchange')}
+    (folder / 'nbgrader_config.py').write_text(CONFIG.format(**settings, seconds=cell_seconds), encoding='utf-8')
+    for name in names:
+        try:
+            nbgrader(folder, 'generate_assignment', name)
+        except Failure as failure:
+            raise CourseError(f'{name} ({code}) cannot be released.\n{failure}') from None
+    return folder
+
+
+def released(folder, name):
+    """The student version of an assignment in a course."""
+    return read(folder / 'release' / name / f'{name}.ipynb')
+
+
+def nbgrader(folder, *arguments, **limits):
+    """Run an nbgrader command in a course; gives what it said. Raises `limits.Failure`."""
+    return run([sys.executable, '-m', 'nbgrader', *arguments], folder, **limits)

@@ -1,0 +1,125 @@
+"""Grade a folder of submissions: `python -m grading.grade FOLDER`.
+
+Grading executes the code of students, with limits on time and memory, but with your rights on this machine: the guide
+for instructors says how to shut it in.
+"""
+
+import argparse
+import shutil
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+
+from book import notebooks
+
+from . import course, integrity, marks, sources, submissions
+from .limits import Failure
+
+OUT = sources.ROOT / '_build' / 'grading'
+
+
+@dataclass
+class Result:
+    """What grading has brought for one submission; `points` is None where there is nothing to grade."""
+
+    submission: submissions.Submission
+    points: float = None
+    most: float = 0
+    by_hand: float = 0
+    remarks: list = field(default_factory=list)
+
+
+def grade(folder, out, cell_seconds=120, seconds=600, megabytes=4096):
+    """Grade the submissions in `folder` and write marks and feedback into `out`; gives a list of `Result`.
+
+    A cell is interrupted after `cell_seconds`, a notebook after `seconds`, and no process may claim more than
+    `megabytes` of memory. Whatever happens to one submission, the others are graded.
+
+    Raises:
+        submissions.SubmissionError: if there is nothing to grade.
+        course.CourseError: if nbgrader refuses an assignment.
+    """
+    found = submissions.find(folder)
+    out = Path(out).resolve()
+    shutil.rmtree(out, ignore_errors=True)
+    place = course.make(out / 'course', sources.codes()[0], cell_seconds)
+    results = []
+    for number, submission in enumerate(found, start=1):
+        result = _grade_one(place, f'student-{number}', submission, seconds, megabytes)
+        results.append(result)
+        print(marks.line(result), flush=True)
+        for remark in result.remarks:
+            print(f'    {remark}', flush=True)
+    _collect_feedback(place, out / 'feedback', results)
+    marks.write(results, out)
+    return results
+
+
+def _grade_one(place, student, submission, seconds, megabytes):
+    result = Result(submission)
+    name = submission.assignment
+    if name is None:
+        result.remarks.append(f'{submission.path.name} is no notebook of an assignment, or is damaged.')
+        return result
+    released = course.released(place, name)
+    submitted = notebooks.read(submission.path)
+    result.most = sum(cell.metadata.nbgrader.get('points', 0) for cell in sources.graded_cells(released).values())
+    result.remarks += integrity.remarks(released, submitted)
+    target = place / 'submitted' / student / name / f'{name}.ipynb'
+    target.parent.mkdir(parents=True)
+    shutil.copyfile(submission.path, target)
+    try:
+        course.nbgrader(place, 'autograde', name, '--student', student, seconds=seconds, megabytes=megabytes)
+        course.nbgrader(place, 'generate_feedback', name, '--student', student)
+    except Failure as failure:
+        result.remarks.append(f'Grading was stopped: {failure}')
+    result.points, result.by_hand = _score(place, student, name)
+    return result
+
+
+def _score(place, student, name):
+    """The points that tests have given, None if there are none, and those that a person still has to give."""
+    with Gradebook(f'sqlite:///{place / "gradebook.db"}', 'course') as gradebook:
+        try:
+            notebook = gradebook.find_submission_notebook(name, name, student)
+        except MissingEntry:
+            return None, 0
+        tests = [grade for grade in notebook.grades if grade.cell.cell_type == 'code']
+        by_hand = sum(grade.max_score for grade in notebook.grades if grade.needs_manual_grade and grade not in tests)
+        if all(grade.auto_score is None for grade in tests):
+            return None, by_hand
+        return sum(grade.auto_score or 0 for grade in tests), by_hand
+
+
+def _collect_feedback(place, folder, results):
+    """Copy each student's feedback to FOLDER/STUDENT/ASSIGNMENT.html."""
+    for number, result in enumerate(results, start=1):
+        name = result.submission.assignment
+        source = place / 'feedback' / f'student-{number}' / f'{name}' / f'{name}.html'
+        if source.is_file():
+            target = folder / result.submission.student / f'{name}.html'
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog='python -m grading.grade', description=__doc__.splitlines()[0])
+    parser.add_argument('folder', type=Path, help='what students have handed in: one folder each, or a download')
+    parser.add_argument('--out', type=Path, default=OUT, help='folder for marks and feedback; what is there is removed')
+    parser.add_argument('--cell-seconds', type=int, default=120, help='time for a cell (default: %(default)s)')
+    parser.add_argument('--seconds', type=int, default=600, help='time for a notebook (default: %(default)s)')
+    parser.add_argument('--megabytes', type=int, default=4096, help='memory of a process (default: %(default)s)')
+    given = parser.parse_args(arguments)
+    if not given.folder.is_dir():
+        parser.error(f'there is no folder {given.folder}.')
+    try:
+        grade(given.folder, given.out, given.cell_seconds, given.seconds, given.megabytes)
+    except (course.CourseError, submissions.SubmissionError) as error:
+        sys.exit(str(error))
+    print(f'Marks and feedback are in {given.out}.')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,80 @@
+"""Programs that run strangers' code: they end in time, get a limited memory, and leave no process behind."""
+
+import os
+import subprocess
+import sys
+import time
+import uuid
+
+import psutil
+
+MARK = 'GRADING_RUN'  # environment variable by which every process of a run is known
+# nbgrader calls programs that are installed beside it.
+PATH = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get('PATH', '')])
+GRACE = 3  # seconds that processes get to end by themselves
+
+
+class Failure(RuntimeError):
+    """A program failed or ran out of time; the message says so, with the end of what it printed."""
+
+
+def run(command, folder, seconds=None, megabytes=None):
+    """Run `command` in `folder`; gives what it printed.
+
+    `seconds` limits its time, `megabytes` the memory that each of its processes may claim (on Linux only). No process
+    that it has started, directly or not, outlives it.
+
+    Raises:
+        Failure: if it fails or runs out of time.
+    """
+    mark = uuid.uuid4().hex
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, MARK: mark, 'PATH': PATH, 'PYTHONIOENCODING': 'utf-8'},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding='utf-8',
+        errors='replace',
+        preexec_fn=_limited(megabytes) if megabytes and sys.platform == 'linux' else None,
+    )
+    try:
+        output, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise Failure(f'it took longer than {seconds:g} seconds') from None
+    finally:
+        _end(mark)
+    if process.returncode:
+        raise Failure(f'it ended with an error:\n{output[-3000:]}')
+    return output
+
+
+def _limited(megabytes):
+    import resource
+
+    size = int(megabytes * 2**20)
+    return lambda: resource.setrlimit(resource.RLIMIT_DATA, (size, size))
+
+
+def _end(mark):
+    """End all processes of a run: first politely, then by force."""
+    for end in (psutil.Process.terminate, psutil.Process.kill):
+        for process in _family(mark):
+            try:
+                end(process)
+            except psutil.Error:
+                pass  # it has just ended
+        deadline = time.monotonic() + GRACE
+        while _family(mark) and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+
+def _family(mark):
+    """All living processes of a run, also those whose parent is gone."""
+    found = []
+    for process in psutil.process_iter(['environ', 'status']):
+        if process.info['status'] != psutil.STATUS_ZOMBIE and (process.info['environ'] or {}).get(MARK) == mark:
+            found.append(process)
+    return found

@@ -1,0 +1,205 @@
+"""The assignments grade as they should, by the real commands of nbgrader.
+
+For every assignment, a class of students hands in the solution, the student version as it is, and wrong answers, which
+lose exactly the points of what is wrong.
+"""
+
+import copy
+import re
+
+import nbformat
+import pytest
+import yaml
+from nbgrader.api import Gradebook
+from site_pages import ROOT
+
+from book import parity
+from book.languages import SOURCE, translations
+from book.notebooks import read
+from grading import course, integrity, sources
+from grading.starter import with_starters
+
+CELL_SECONDS, MEGABYTES = 20, 3000
+LOOP = 'while True:\n    pass'
+HOARD = "hoard = []\nwhile True:\n    hoard.append(b'x' * 2**28)"
+COMMON = {'', 'for tensor in tensors:'}  # lines that betray nothing
+NAMES = sources.names()
+TRANSLATIONS = [(name, language.code) for language in translations() for name in NAMES]
+
+
+def wrong_answers(name):
+    """Wrong answers by a label: sources of cells, the tests that they fail, words of the feedback."""
+    answers = yaml.safe_load((ROOT / 'tests' / 'wrong_answers' / f'{name}.yml').read_text(encoding='utf-8'))
+    return {label.replace(' ', '-'): answer for label, answer in answers.items()}
+
+
+def combined(answers):
+    """The answers in as few notebooks as hold them: one notebook has several, if they are to different tasks."""
+    groups = []
+    for label, answer in answers.items():
+        for group in groups:
+            touched = {name for other in group.values() for name in (*other['cells'], *other['fails'])}
+            if not touched & {*answer['cells'], *answer['fails']}:
+                group[label] = answer
+                break
+        else:
+            groups.append({label: answer})
+    return {f'wrong-{number}': group for number, group in enumerate(groups, start=1)}
+
+
+def graded_tests(notebook):
+    """The code cells that give points, by their grade id."""
+    cells = sources.graded_cells(notebook).items()
+    return {name: cell for name, cell in cells if cell.metadata.nbgrader.grade and cell.cell_type == 'code'}
+
+
+def answered(notebook, changed):
+    """A copy of `notebook` with other sources in some cells."""
+    notebook = copy.deepcopy(notebook)
+    for name, source in changed.items():
+        sources.graded_cells(notebook)[name].source = source
+    return notebook
+
+
+def without(notebook, name):
+    """A copy of `notebook` without a cell."""
+    notebook = copy.deepcopy(notebook)
+    notebook.cells.remove(sources.graded_cells(notebook)[name])
+    return notebook
+
+
+class Class:
+    """A class of students, and what nbgrader gives them for one assignment."""
+
+    def __init__(self, folder, name, code):
+        self.name, self.folder = name, course.make(folder, code, CELL_SECONDS, [name])
+        self.solution, self.released = read(sources.path(name, code)), course.released(folder, name)
+
+    def grade(self, handed_in):
+        for student, notebook in handed_in.items():
+            target = self.folder / 'submitted' / student / self.name / f'{self.name}.ipynb'
+            target.parent.mkdir(parents=True)
+            nbformat.write(notebook, target)
+        course.nbgrader(self.folder, 'autograde', self.name, megabytes=MEGABYTES)
+        course.nbgrader(self.folder, 'generate_feedback', self.name)
+        return self
+
+    def lost(self, student):
+        """The test cells that have given `student` less than all points."""
+        with Gradebook(f'sqlite:///{self.folder / "gradebook.db"}', 'course') as gradebook:
+            grades = gradebook.find_submission_notebook(self.name, self.name, student).grades
+            return {g.name for g in grades if g.cell.cell_type == 'code' and (g.auto_score or 0) < g.max_score}
+
+    def feedback(self, student):
+        page = self.folder / 'feedback' / student / self.name / f'{self.name}.html'
+        return ' '.join(re.sub(r'<[^>]+>', '', page.read_text(encoding='utf-8')).split())
+
+
+@pytest.fixture(scope='module', params=NAMES)
+def group(request, tmp_path_factory):
+    """A class that hands in an assignment in English: solved, unanswered, wrong, endless, without a test cell."""
+    group = Class(tmp_path_factory.mktemp('course') / 'en', request.param, SOURCE)
+    endless, hoarding, *_ = (
+        cell.id for cell in sources.nbgrader_cells(group.solution) if cell.metadata.nbgrader.solution
+    )
+    wrong = combined(wrong_answers(request.param))
+    changed = {student: merged(answer['cells'] for answer in answers.values()) for student, answers in wrong.items()}
+    return group.grade(
+        {
+            'solution': group.solution,
+            'unanswered': group.released,
+            'without-a-test': without(group.released, list(graded_tests(group.released))[-1]),
+            'endless': answered(group.solution, {endless: LOOP, hoarding: HOARD}),
+            **{student: answered(group.solution, cells) for student, cells in changed.items()},
+        }
+    )
+
+
+def merged(dictionaries):
+    return {key: value for dictionary in dictionaries for key, value in dictionary.items()}
+
+
+def test_the_solution_gets_full_marks(group):
+    assert group.lost('solution') == set()
+
+
+def test_the_student_version_gets_nothing_and_runs_to_its_end(group):
+    tests = set(graded_tests(group.released))
+    assert group.lost('unanswered') == group.lost('without-a-test') == tests
+    graded = read(group.folder / 'autograded' / 'unanswered' / group.name / f'{group.name}.ipynb')
+    assert all(cell.execution_count for cell in graded.cells if cell.cell_type == 'code')
+
+
+def test_wrong_answers_lose_what_is_wrong_and_are_told_why(group):
+    answers = wrong_answers(group.name)
+    assert len(answers) >= 5
+    for student, theirs in combined(answers).items():
+        assert group.lost(student) == {test for answer in theirs.values() for test in answer['fails']}, list(theirs)
+        silent = [label for label, answer in theirs.items() if answer['says'] not in group.feedback(student)]
+        assert not silent
+
+
+def test_an_endless_answer_is_stopped_and_the_others_are_graded(group):
+    first, second, *_ = graded_tests(group.solution)
+    assert group.lost('endless') == {first, second}
+    assert 'MemoryError' in group.feedback('endless') and 'before timeout' in group.feedback('endless')
+
+
+@pytest.mark.parametrize('name, code', TRANSLATIONS)
+def test_translations_grade_alike(name, code, tmp_path):
+    group = Class(tmp_path / code, name, code)
+    group.grade({'solution': group.solution, 'unanswered': group.released})
+    assert group.lost('solution') == set() and group.lost('unanswered') == set(graded_tests(group.released))
+
+
+@pytest.mark.parametrize('name, code', TRANSLATIONS)
+def test_languages_have_the_same_cells(name, code):
+    english, translated = read(sources.path(name)), read(sources.path(name, code))
+    assert not parity.compare(english, translated)
+    assert [cell.metadata.get('nbgrader') for cell in english.cells] == [
+        cell.metadata.get('nbgrader') for cell in translated.cells
+    ]
+
+
+@pytest.mark.parametrize('name', NAMES)
+@pytest.mark.parametrize('code', sources.codes())
+def test_nothing_of_a_solution_is_in_the_student_version(name, code, tmp_path):
+    solution, released = (
+        read(sources.path(name, code)),
+        course.released(course.make(tmp_path / code, code, 1, [name]), name),
+    )
+    text = '\n'.join(cell.source for cell in released.cells)
+    secret = set()
+    for cell in solution.cells:
+        for region in re.findall(r'### BEGIN (?:SOLUTION|HIDDEN TESTS|MARK SCHEME)\n(.*?)### END', cell.source, re.S):
+            secret.update(region.partition('### BEGIN STARTER')[0].splitlines())
+        if cell.cell_type == 'markdown' and cell.metadata.get('nbgrader', {}).get('solution'):
+            secret.update(cell.source.splitlines())
+    visible = {line for line in text.splitlines() if line.strip() not in COMMON}
+    assert secret and not secret & visible
+    assert '### ' not in text
+
+
+@pytest.mark.parametrize('name', NAMES)
+@pytest.mark.parametrize('code', sources.codes())
+def test_what_happened_to_test_cells_is_reported(name, code):
+    notebook = read(sources.path(name, code))
+    cell = list(graded_tests(notebook))[0]
+    assert integrity.remarks(notebook, notebook) == []
+    assert f'The test cell {cell} has been deleted' in integrity.remarks(notebook, without(notebook, cell))[0]
+    twice = copy.deepcopy(notebook)
+    twice.cells.append(sources.graded_cells(twice)[cell])
+    assert f'The cell {cell} is there 2 times' in integrity.remarks(notebook, twice)[0]
+    assert 'has been changed' in integrity.remarks(notebook, answered(notebook, {cell: 'pass'}))[0]
+
+
+def test_a_starter_takes_the_place_of_a_solution():
+    source = (
+        'def f():\n    ### BEGIN SOLUTION\n    return 1\n    ### BEGIN STARTER\n    # if True:\n    #     return 2\n'
+    )
+    assert with_starters(source + '    ### END SOLUTION\nf()') == (
+        'def f():\n    if True:\n        return 2\nf()',
+        True,
+    )
+    plain = 'def f():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\nf()'
+    assert with_starters(plain) == (plain, False)
