@@ -7,13 +7,15 @@ BIN := $(VENV)/bin
 # The stored outputs are those of a machine without a GPU, at the scale that such a machine chooses.
 WITHOUT_GPU := env -u D2L_LOCAL_SCALE CUDA_VISIBLE_DEVICES=
 
-.PHONY: help book pdf test lab execute translations figures bench gpu-check gpu-check-carry wheel clean
+.PHONY: help book pdf test lab assignments grade execute translations figures bench gpu-check gpu-check-carry wheel clean
 
 help:
 	@echo 'make book             render the book in every language into _build/site/'
 	@echo 'make pdf              the same, and each book in one PDF, printed by Chromium'
 	@echo 'make test             run all tests: module, languages, notebooks, site'
 	@echo 'make lab              open the notebooks in JupyterLab'
+	@echo 'make assignments      make the student versions of the assignments in _build/assignments/'
+	@echo 'make grade            grade the folder SUBMISSIONS=... and write marks and feedback into OUT=..., or _build/grading/'
 	@echo 'make execute          run the English notebooks, store their outputs, carry code and outputs to every language'
 	@echo 'make translations     say what is translated, and which cells are not'
 	@echo 'make figures          draw the concept figures in every language'
@@ -41,7 +43,11 @@ $(VENV)/.lab-ready: $(VENV)/.module-ready
 	$(BIN)/python -m pip install --quiet jupyterlab
 	@touch $@
 
-$(VENV)/.test-ready: tests/requirements.txt $(VENV)/.module-ready $(VENV)/.book-ready
+$(VENV)/.grading-ready: grading/requirements.txt $(VENV)/.module-ready $(VENV)/.book-ready
+	$(BIN)/python -m pip install --quiet -r grading/requirements.txt
+	@touch $@
+
+$(VENV)/.test-ready: tests/requirements.txt $(VENV)/.grading-ready
 	$(BIN)/python -m pip install --quiet -r tests/requirements.txt
 	@touch $@
 
@@ -51,12 +57,19 @@ book: $(VENV)/.book-ready
 pdf: $(VENV)/.book-ready
 	@$(BIN)/python -m book.site --pdf
 
+# Two files at a time, each with one thread: that is quicker on two cores than one file with two.
 test: $(VENV)/.test-ready
-	$(BIN)/python -m pytest tests
+	env OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests
 	$(WITHOUT_GPU) $(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval-masks.cfg chapters
 
 lab: $(VENV)/.lab-ready
 	$(BIN)/jupyter lab chapters
+
+assignments: $(VENV)/.grading-ready
+	@$(BIN)/python -m grading.release
+
+grade: $(VENV)/.grading-ready
+	@$(BIN)/python -m grading.grade $(or $(SUBMISSIONS),$(error Say which folder: make grade SUBMISSIONS=folder)) $(if $(OUT),--out $(OUT))
 
 execute: $(VENV)/.test-ready
 	$(WITHOUT_GPU) $(BIN)/python -m book.execute

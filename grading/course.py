@@ -57,7 +57,7 @@ def make(folder, code, cell_seconds=120, names=None):
         try:
             nbgrader(folder, 'generate_assignment', name)
         except Failure as failure:
-            raise CourseError(f'{name} ({code}) cannot be released.\n{failure}') from None
+            raise CourseError(f'{name} ({code}) cannot be released.\n{failure.output[-3000:]}') from None
     return folder
 
 

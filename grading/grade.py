@@ -38,16 +38,20 @@ def grade(folder, out, cell_seconds=120, seconds=600, megabytes=4096):
     `megabytes` of memory. Whatever happens to one submission, the others are graded.
 
     Raises:
+        ValueError: if `out` holds something already.
         submissions.SubmissionError: if there is nothing to grade.
         course.CourseError: if nbgrader refuses an assignment.
     """
     found = submissions.find(folder)
     out = Path(out).resolve()
-    shutil.rmtree(out, ignore_errors=True)
+    if out.exists() and any(out.iterdir()):
+        raise ValueError(f'{out} is not empty: move it away, or choose another folder with --out.')
     place = course.make(out / 'course', sources.codes()[0], cell_seconds)
     results = []
     for number, submission in enumerate(found, start=1):
-        result = _grade_one(place, f'student-{number}', submission, seconds, megabytes)
+        result = _examined(place, submission)
+        if submission.assignment:
+            _autograde(place, f'student-{number}', result, seconds, megabytes)
         results.append(result)
         print(marks.line(result), flush=True)
         for remark in result.remarks:
@@ -57,7 +61,21 @@ def grade(folder, out, cell_seconds=120, seconds=600, megabytes=4096):
     return results
 
 
-def _grade_one(place, student, submission, seconds, megabytes):
+def marks_again(folder, out):
+    """Write the marks of submissions that have been graded into `out` again, with the points given by hand since."""
+    place, results = Path(out).resolve() / 'course', []
+    for number, submission in enumerate(submissions.find(folder), start=1):
+        result = _examined(place, submission)
+        if submission.assignment:
+            result.points, result.by_hand = _score(place, f'student-{number}', submission.assignment)
+        results.append(result)
+        print(marks.line(result))
+    marks.write(results, Path(out))
+    return results
+
+
+def _examined(place, submission):
+    """What can be said of a submission without executing it."""
     result = Result(submission)
     name = submission.assignment
     if name is None:
@@ -67,6 +85,11 @@ def _grade_one(place, student, submission, seconds, megabytes):
     submitted = notebooks.read(submission.path)
     result.most = sum(cell.metadata.nbgrader.get('points', 0) for cell in sources.graded_cells(released).values())
     result.remarks += integrity.remarks(released, submitted)
+    return result
+
+
+def _autograde(place, student, result, seconds, megabytes):
+    submission, name = result.submission, result.submission.assignment
     target = place / 'submitted' / student / name / f'{name}.ipynb'
     target.parent.mkdir(parents=True)
     shutil.copyfile(submission.path, target)
@@ -74,23 +97,33 @@ def _grade_one(place, student, submission, seconds, megabytes):
         course.nbgrader(place, 'autograde', name, '--student', student, seconds=seconds, megabytes=megabytes)
         course.nbgrader(place, 'generate_feedback', name, '--student', student)
     except Failure as failure:
-        result.remarks.append(f'Grading was stopped: {failure}')
+        result.remarks.append(f'Grading was stopped: {_reason(failure)}.')
+        log = place.parent / 'logs' / f'{submission.student} {name}.txt'
+        log.parent.mkdir(exist_ok=True)
+        log.write_text(failure.output, encoding='utf-8')
     result.points, result.by_hand = _score(place, student, name)
-    return result
+
+
+def _reason(failure):
+    if 'CellTimeoutError' in failure.output:
+        return 'a cell took too long and could not be interrupted'
+    if 'DeadKernelError' in failure.output:
+        return 'the kernel died, perhaps for lack of memory'
+    return f'{failure}; what nbgrader said is in the folder logs' if failure.output else str(failure)
 
 
 def _score(place, student, name):
-    """The points that tests have given, None if there are none, and those that a person still has to give."""
+    """The points so far, None if nothing was graded, and at most how many a person still has to give."""
     with Gradebook(f'sqlite:///{place / "gradebook.db"}', 'course') as gradebook:
         try:
             notebook = gradebook.find_submission_notebook(name, name, student)
         except MissingEntry:
             return None, 0
-        tests = [grade for grade in notebook.grades if grade.cell.cell_type == 'code']
-        by_hand = sum(grade.max_score for grade in notebook.grades if grade.needs_manual_grade and grade not in tests)
-        if all(grade.auto_score is None for grade in tests):
-            return None, by_hand
-        return sum(grade.auto_score or 0 for grade in tests), by_hand
+        if all(grade.auto_score is None and grade.manual_score is None for grade in notebook.grades):
+            return None, 0
+        waiting = [grade for grade in notebook.grades if grade.needs_manual_grade]
+        points = sum(grade.score for grade in notebook.grades if grade not in waiting)
+        return points, sum(grade.max_score for grade in waiting)
 
 
 def _collect_feedback(place, folder, results):
@@ -107,16 +140,24 @@ def _collect_feedback(place, folder, results):
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog='python -m grading.grade', description=__doc__.splitlines()[0])
     parser.add_argument('folder', type=Path, help='what students have handed in: one folder each, or a download')
-    parser.add_argument('--out', type=Path, default=OUT, help='folder for marks and feedback; what is there is removed')
+    parser.add_argument('--out', type=Path, default=OUT, help='empty folder for marks and feedback')
     parser.add_argument('--cell-seconds', type=int, default=120, help='time for a cell (default: %(default)s)')
     parser.add_argument('--seconds', type=int, default=600, help='time for a notebook (default: %(default)s)')
     parser.add_argument('--megabytes', type=int, default=4096, help='memory of a process (default: %(default)s)')
+    parser.add_argument(
+        '--marks-again', action='store_true', help='grade nothing; write the marks with the points given by hand since'
+    )
     given = parser.parse_args(arguments)
     if not given.folder.is_dir():
         parser.error(f'there is no folder {given.folder}.')
+    if given.marks_again and not (given.out / 'course' / 'gradebook.db').is_file():
+        parser.error(f'nothing has been graded into {given.out} yet.')
     try:
-        grade(given.folder, given.out, given.cell_seconds, given.seconds, given.megabytes)
-    except (course.CourseError, submissions.SubmissionError) as error:
+        if given.marks_again:
+            marks_again(given.folder, given.out)
+        else:
+            grade(given.folder, given.out, given.cell_seconds, given.seconds, given.megabytes)
+    except (course.CourseError, ValueError) as error:
         sys.exit(str(error))
     print(f'Marks and feedback are in {given.out}.')
 

@@ -15,7 +15,11 @@ GRACE = 3  # seconds that processes get to end by themselves
 
 
 class Failure(RuntimeError):
-    """A program failed or ran out of time; the message says so, with the end of what it printed."""
+    """A program failed or ran out of time; the message says so, and `output` has what it printed."""
+
+    def __init__(self, message, output=''):
+        super().__init__(message)
+        self.output = output
 
 
 def run(command, folder, seconds=None, megabytes=None):
@@ -47,7 +51,7 @@ def run(command, folder, seconds=None, megabytes=None):
     finally:
         _end(mark)
     if process.returncode:
-        raise Failure(f'it ended with an error:\n{output[-3000:]}')
+        raise Failure('it ended with an error', output)
     return output
 
 

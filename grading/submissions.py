@@ -50,8 +50,9 @@ def find(folder):
         inside = path.relative_to(folder)
         if '.ipynb_checkpoints' in inside.parts:
             continue
-        match = (MOODLE.match(inside.parts[0]) if len(inside.parts) > 1 else CANVAS.match(inside.stem)) or {}
-        student = match['name'] if match else Path(inside.parts[0]).stem
+        in_folder = len(inside.parts) > 1
+        match = MOODLE.match(inside.parts[0]) if in_folder else CANVAS.match(inside.stem)
+        student = match['name'] if match else inside.parts[0] if in_folder else inside.stem
         assignment = _assignment(path, known)
         submission = Submission(student, match['number'] if match else '', path, assignment)
         found[student, assignment or path] = submission
