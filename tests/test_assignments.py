@@ -23,7 +23,16 @@ from grading.starter import with_starters
 CELL_SECONDS, MEGABYTES = 25, 3000
 LOOP = 'while True:\n    pass'
 HOARD = "hoard = []\nwhile True:\n    hoard.append(b'x' * 2**28)"
-COMMON = {'', 'for tensor in tensors:'}  # lines that betray nothing
+# Lines of solutions and hidden tests that betray nothing.
+COMMON = {
+    '',
+    ')',
+    'return net',
+    'for tensor in tensors:',
+    'tensor.copy_(total)',
+    'dist.barrier()',
+    'if dist.get_rank() == 0:',
+}
 NAMES = sources.names()
 pytestmark = pytest.mark.timeout(1500)  # the first test waits for all classes
 TRANSLATIONS = [(name, language.code) for language in translations() for name in NAMES]
