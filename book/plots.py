@@ -22,13 +22,3 @@ def read(language):
     """The texts of a language: a dictionary from pages to dictionaries from cell ids to texts."""
     path = language.folder / 'plots.yml'
     return yaml.safe_load(path.read_text(encoding='utf-8')) or {} if path.is_file() else {}
-
-
-def drawing_cells(notebook):
-    """The ids of the code cells with a picture among their outputs."""
-    return [
-        cell.id
-        for cell in notebook.cells
-        if cell.cell_type == 'code'
-        and any(kind.startswith('image/') for output in cell.outputs for kind in output.get('data', {}))
-    ]

@@ -47,7 +47,7 @@ def write(language, folder):
         PrintError: if there is no Chromium, or it fails.
     """
     source, target = folder / 'print.html', folder / file_name(language)
-    text = one_page(language, folder)
+    text, headings = one_page(language, folder)
     source.write_text(text, encoding='utf-8')
     command = [
         browser(),
@@ -67,7 +67,7 @@ def write(language, folder):
     if done.returncode or not target.is_file():
         raise PrintError(f'Chromium did not print {source}:\n{done.stderr[-2000:]}')
     source.unlink()
-    _name_outline(target, [_words(heading) for heading in BeautifulSoup(text, 'html.parser').select(HEADINGS)])
+    _name_outline(target, headings)
     return target
 
 
@@ -97,17 +97,18 @@ def _entries(parent):
 
 
 def one_page(language, folder):
-    """The text of an HTML page with a cover, the contents and all pages of the book in reading order."""
+    """An HTML page with a cover, the contents and all pages of the book in reading order; and its headings."""
     names = pages()
     parsed = {name: _parsed(folder / f'{name}.html') for name in names}
     articles = {name: _article(parsed[name], name, names) for name in names}
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
-    return environment.get_template('print.html').render(
+    text = environment.get_template('print.html').render(
         language=language,
         sheets=[link['href'] for link in parsed[names[0]].select('link[rel="stylesheet"]')],
         contents=[(name, _words(articles[name].h1)) for name in names],
         articles=[str(article) for article in articles.values()],
     )
+    return text, [_words(heading) for article in articles.values() for heading in article.select(HEADINGS)]
 
 
 def _words(element):

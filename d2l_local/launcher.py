@@ -13,9 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from .processes import GRACE, POLL, end, marked, send
+
 LOOPBACK = '127.0.0.1'
-POLL = 0.1  # seconds between two looks at the processes
-GRACE = 5  # seconds that processes get to end by themselves
 MARK = 'D2L_LOCAL_LAUNCH'  # environment variable by which every process of a launch is known
 PACKAGES = sysconfig.get_path('purelib')
 
@@ -108,7 +108,7 @@ def _run(script, processes, arguments, time_limit, port, folder):
         if not in_time:
             _ask_where_they_are(torchrun, mark=str(folder))
     finally:
-        _end(mark=str(folder))
+        end(MARK, str(folder))
         torchrun.kill()  # does nothing, except where the environment of processes cannot be read
         torchrun.wait()
         for rank in range(processes):
@@ -142,27 +142,16 @@ def _environment(mark):
     return environment
 
 
-def _family(mark):
-    """All living processes of a launch: `torchrun`, its processes, and theirs, also those whose parent is gone."""
-    import psutil  # here, so that the module can be imported without it
-
-    return [
-        process
-        for process in psutil.process_iter(['environ', 'ppid'])
-        if (process.info['environ'] or {}).get(MARK) == mark
-    ]
-
-
 def _ask_where_they_are(torchrun, mark):
     """Let the processes write their stack to stderr, which ends them."""
     if sys.platform == 'win32':
         return  # there is no signal for it
-    for process in _family(mark):
+    for process in marked(MARK, mark):
         if process.info['ppid'] == torchrun.pid:
             _leave_no_core_file(process.pid)
-            _signal(process.pid, signal.SIGABRT)
+            send(process.pid, signal.SIGABRT)
     deadline = time.monotonic() + GRACE
-    while time.monotonic() < deadline and any(process.info['ppid'] == torchrun.pid for process in _family(mark)):
+    while time.monotonic() < deadline and any(process.info['ppid'] == torchrun.pid for process in marked(MARK, mark)):
         time.sleep(POLL)
 
 
@@ -174,23 +163,6 @@ def _leave_no_core_file(pid):
             resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
         except OSError:
             pass  # it has just ended, or the system does not allow it
-
-
-def _end(mark):
-    """End all processes of a launch: first politely, so that they can clean up, then by force."""
-    for number in (signal.SIGTERM, getattr(signal, 'SIGKILL', signal.SIGTERM)):
-        deadline = time.monotonic() + GRACE
-        for process in _family(mark):
-            _signal(process.pid, number)
-        while _family(mark) and time.monotonic() < deadline:
-            time.sleep(POLL)
-
-
-def _signal(pid, number):
-    try:
-        os.kill(pid, number)
-    except OSError:
-        pass  # it has just ended
 
 
 class _Logs:

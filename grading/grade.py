@@ -56,7 +56,7 @@ def grade(folder, out, cell_seconds=120, seconds=600, megabytes=4096):
         print(marks.line(result), flush=True)
         for remark in result.remarks:
             print(f'    {remark}', flush=True)
-    _collect_feedback(place, out / 'feedback', results)
+    _write_feedback(place, out / 'feedback', results)
     marks.write(results, out)
     return results
 
@@ -95,12 +95,9 @@ def _autograde(place, student, result, seconds, megabytes):
     shutil.copyfile(submission.path, target)
     try:
         course.nbgrader(place, 'autograde', name, '--student', student, seconds=seconds, megabytes=megabytes)
-        course.nbgrader(place, 'generate_feedback', name, '--student', student)
     except Failure as failure:
         result.remarks.append(f'Grading was stopped: {_reason(failure)}.')
-        log = place.parent / 'logs' / f'{submission.student} {name}.txt'
-        log.parent.mkdir(exist_ok=True)
-        log.write_text(failure.output, encoding='utf-8')
+        _log(place, f'{submission.student} {name}', failure)
     result.points, result.by_hand = _score(place, student, name)
 
 
@@ -110,6 +107,13 @@ def _reason(failure):
     if 'DeadKernelError' in failure.output:
         return 'the kernel died, perhaps for lack of memory'
     return f'{failure}; what nbgrader said is in the folder logs' if failure.output else str(failure)
+
+
+def _log(place, title, failure):
+    """Keep what nbgrader said in the folder `logs`."""
+    path = place.parent / 'logs' / f'{title}.txt'
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(failure.output, encoding='utf-8')
 
 
 def _score(place, student, name):
@@ -126,8 +130,14 @@ def _score(place, student, name):
         return points, sum(grade.max_score for grade in waiting)
 
 
-def _collect_feedback(place, folder, results):
-    """Copy each student's feedback to FOLDER/STUDENT/ASSIGNMENT.html."""
+def _write_feedback(place, folder, results):
+    """Write each student's feedback to FOLDER/STUDENT/ASSIGNMENT.html, for all of an assignment at once."""
+    for name in sorted({result.submission.assignment for result in results if result.points is not None}):
+        try:
+            course.nbgrader(place, 'generate_feedback', name)
+        except Failure as failure:
+            print(f'Not all feedback on {name} was written: {_reason(failure)}.')
+            _log(place, f'feedback {name}', failure)
     for number, result in enumerate(results, start=1):
         name = result.submission.assignment
         source = place / 'feedback' / f'student-{number}' / f'{name}' / f'{name}.html'

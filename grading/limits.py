@@ -3,15 +3,13 @@
 import os
 import subprocess
 import sys
-import time
 import uuid
 
-import psutil
+from d2l_local.processes import end
 
 MARK = 'GRADING_RUN'  # environment variable by which every process of a run is known
 # nbgrader calls programs that are installed beside it.
 PATH = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get('PATH', '')])
-GRACE = 3  # seconds that processes get to end by themselves
 
 
 class Failure(RuntimeError):
@@ -49,7 +47,9 @@ def run(command, folder, seconds=None, megabytes=None):
     except subprocess.TimeoutExpired:
         raise Failure(f'it took longer than {seconds:g} seconds') from None
     finally:
-        _end(mark)
+        end(MARK, mark)
+        process.kill()  # does nothing, except where the environment of processes cannot be read
+        process.wait()
     if process.returncode:
         raise Failure('it ended with an error', output)
     return output
@@ -60,25 +60,3 @@ def _limited(megabytes):
 
     size = int(megabytes * 2**20)
     return lambda: resource.setrlimit(resource.RLIMIT_DATA, (size, size))
-
-
-def _end(mark):
-    """End all processes of a run: first politely, then by force."""
-    for end in (psutil.Process.terminate, psutil.Process.kill):
-        for process in _family(mark):
-            try:
-                end(process)
-            except psutil.Error:
-                pass  # it has just ended
-        deadline = time.monotonic() + GRACE
-        while _family(mark) and time.monotonic() < deadline:
-            time.sleep(0.05)
-
-
-def _family(mark):
-    """All living processes of a run, also those whose parent is gone."""
-    found = []
-    for process in psutil.process_iter(['environ', 'status']):
-        if process.info['status'] != psutil.STATUS_ZOMBIE and (process.info['environ'] or {}).get(MARK) == mark:
-            found.append(process)
-    return found

@@ -35,7 +35,7 @@ def _for_people(results):
 
 def _for_canvas(results):
     """The form of the gradebook's export: who, a column an assignment, the points possible in the first row."""
-    names = [name for name in sources.names() if any(result.submission.assignment == name for result in results)]
+    names = _assignments(results)
     most = {result.submission.assignment: f'{result.most:g}' for result in results}
     yield [*CANVAS, *(sources.title(name) for name in names)]
     yield ['    Points Possible', '', '', '', '', *(most[name] for name in names)]
@@ -46,13 +46,18 @@ def _for_canvas(results):
 
 def _for_moodle(results):
     """Whom to map from, and for each assignment the points and the remarks: Moodle wants both or none."""
-    names = [name for name in sources.names() if any(result.submission.assignment == name for result in results)]
+    names = _assignments(results)
     said = {(r.submission.student, r.submission.number, r.submission.assignment): ' '.join(r.remarks) for r in results}
     titles = [(sources.title(name), f'{sources.title(name)} (feedback)') for name in names]
     yield ['Student', 'ID number', *(title for pair in titles for title in pair)]
     for (student, number), points in _by_student(results).items():
         pairs = [(points.get(name, ''), said.get((student, number, name), '')) for name in names]
         yield [student, number, *(value for pair in pairs for value in pair)]
+
+
+def _assignments(results):
+    present = {result.submission.assignment for result in results}
+    return [name for name in sources.names() if name in present]
 
 
 def _by_student(results):

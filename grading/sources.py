@@ -1,6 +1,6 @@
 """The assignments as they are stored: instructor versions with solutions and hidden tests, one notebook a language."""
 
-from book.languages import ROOT, SOURCE
+from book.languages import ROOT, SOURCE, languages
 from book.notebooks import read
 
 ASSIGNMENTS = ROOT / 'assignments'
@@ -13,8 +13,7 @@ def names():
 
 def codes():
     """The codes of the languages that have assignments, the source first."""
-    folders = [path.name for path in ASSIGNMENTS.iterdir() if any(path.glob('*.ipynb'))]
-    return sorted(folders, key=lambda code: (code != SOURCE, code))
+    return [language.code for language in languages() if (ASSIGNMENTS / language.code).is_dir()]
 
 
 def path(name, code=SOURCE):

@@ -9,43 +9,28 @@
 is released as `return loss.sum()`. Without a starter, nbgrader puts its usual line there.
 """
 
+import re
+
 from nbgrader.preprocessors import ClearSolutions
 
-BEGIN, STARTER, END = '### BEGIN SOLUTION', '### BEGIN STARTER', '### END SOLUTION'
+REGION = re.compile(r'^ *### BEGIN SOLUTION\n(.*?)\n *### END SOLUTION$', re.M | re.S)
+STARTER = '### BEGIN STARTER\n'
+COMMENT = re.compile(r'^( *)# ?(.*)$', re.M)
 
 
 class ClearSolutionsToStarters(ClearSolutions):
     """nbgrader's preprocessor, which also knows starters."""
 
     def _replace_solution_region(self, cell, language):
-        cell.source, found = with_starters(cell.source)
-        return super()._replace_solution_region(cell, language) or found
+        source, cell.source = cell.source, with_starters(cell.source)
+        return super()._replace_solution_region(cell, language) or cell.source != source
 
 
 def with_starters(source):
-    """`source` with each solution that has a starter replaced by it, and whether there was one."""
-    lines, solution, starter = [], None, None
-    for line in source.split('\n'):
-        mark = line.strip()
-        if mark == BEGIN:
-            solution, starter = [line], None
-        elif mark == STARTER and solution is not None:
-            starter = []
-        elif mark == END and starter is not None:
-            lines += starter
-            solution = starter = None
-        elif starter is not None:
-            starter.append(_uncommented(line))
-        elif solution is not None:
-            solution.append(line)
-            if mark == END:
-                lines += solution
-                solution = None
-        else:
-            lines.append(line)
-    return '\n'.join(lines + (solution or [])), '\n'.join(lines) != source
+    """`source` with each solution that has a starter replaced by it."""
+    return REGION.sub(_starter, source)
 
 
-def _uncommented(line):
-    indent = line[: len(line) - len(line.lstrip())]
-    return (indent + line.lstrip().removeprefix('#').removeprefix(' ')).rstrip()
+def _starter(region):
+    _, found, starter = region[1].partition(STARTER)
+    return COMMENT.sub(lambda line: (line[1] + line[2]).rstrip(), starter) if found else region[0]

@@ -224,9 +224,6 @@ def test_a_starter_takes_the_place_of_a_solution():
     source = (
         'def f():\n    ### BEGIN SOLUTION\n    return 1\n    ### BEGIN STARTER\n    # if True:\n    #     return 2\n'
     )
-    assert with_starters(source + '    ### END SOLUTION\nf()') == (
-        'def f():\n    if True:\n        return 2\nf()',
-        True,
-    )
+    assert with_starters(source + '    ### END SOLUTION\nf()') == 'def f():\n    if True:\n        return 2\nf()'
     plain = 'def f():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\nf()'
-    assert with_starters(plain) == (plain, False)
+    assert with_starters(plain) == plain

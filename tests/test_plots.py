@@ -7,9 +7,19 @@ from book import carry, plots
 from book.languages import Language, complete_translations, pages, source
 
 
+def drawing_cells(notebook):
+    """The ids of the code cells with a picture among their outputs."""
+    return [
+        cell.id
+        for cell in notebook.cells
+        if cell.cell_type == 'code'
+        and any(kind.startswith('image/') for output in cell.outputs for kind in output.get('data', {}))
+    ]
+
+
 @pytest.mark.parametrize('language', [source(), *complete_translations()], ids=lambda language: language.code)
 def test_every_plot_and_nothing_else_is_described(language):
-    drawn = {page: plots.drawing_cells(carry.english_of(page)) for page in pages()}
+    drawn = {page: drawing_cells(carry.english_of(page)) for page in pages()}
     described = {page: list(texts) for page, texts in plots.read(language).items()}
     assert described == {page: cells for page, cells in drawn.items() if cells}
     assert all(len(text) > 40 for texts in plots.read(language).values() for text in texts.values())

@@ -17,9 +17,9 @@ from bs4 import BeautifulSoup
 from docutils import nodes
 from markdown_it import MarkdownIt
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from site_pages import ROOT, built, soup
+from site_pages import ROOT, browser, built, soup
 
-from book import first_cell, helper, languages, notebooks, pictures, runnable
+from book import first_cell, helper, languages, notebooks, pictures, printed, runnable
 from book.theme import runnable as theme
 from book.theme.references import References
 
@@ -279,8 +279,8 @@ def test_pages_offer_their_notebook(site):
         for page in languages.pages():
             menu = soup(site / language.code / f'{page}.html').select_one('.page-actions')
             links = [(link['href'], link.has_attr('download')) for link in menu.find_all('a')]
-            links = [link for link in links if not link[0].endswith('.pdf')]  # that of the whole book
-            assert links == ([(f'{page}.ipynb', True)] if page in sections(ENGLISH) else [])
+            whole = [(printed.file_name(language), False)] if browser() else []
+            assert links == ([(f'{page}.ipynb', True)] if page in sections(ENGLISH) else []) + whole
             assert menu.find('button', onclick='window.print()')
 
 

@@ -8,8 +8,9 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from bs4 import Comment
 from PIL import Image
-from site_pages import built, page_files, project_copy, run_in_copy, soup
+from site_pages import browser, built, page_files, project_copy, run_in_copy, soup
 
+from book import printed
 from book.languages import CHAPTERS, SOURCE, complete_translations, languages
 
 # Markup of the notebooks that must not reach a reader: roles, directives, labels, maths, emphasis.
@@ -28,8 +29,9 @@ def test_every_page_of_every_language_is_there(site):
 
 
 def test_start_page_links_to_every_language_without_javascript(site):
-    links = {a['href'] for a in soup(site / 'index.html').select('a.start')}
-    assert links == {f'{language.code}/index.html' for language in languages()}
+    links = {a['href'] for a in soup(site / 'index.html').find_all('a')}
+    pdfs = {f'{language.code}/{printed.file_name(language)}' for language in languages() if browser()}
+    assert links == {f'{language.code}/index.html' for language in languages()} | pdfs
 
 
 def test_pages_say_their_language_title_and_description(site):
