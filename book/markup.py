@@ -18,6 +18,7 @@ EQUATION_LABEL = re.compile(r'^\$\$ +\((\w+)\)[ \t]*$', re.M)
 INLINE_MATHS = re.compile(r'(?<![\\$])\$(?!\$)([^$]+)\$(?!\$)')
 INLINE_CODE = re.compile(r'`([^`\n]+)`')
 LINK_TARGET = re.compile(r'\]\([^)\s]+\)')
+TAG = re.compile(r'</?[a-z][^<>]*>')
 
 
 def headings(text):
@@ -55,9 +56,9 @@ def prose(text):
 
 
 def words(text):
-    """`text` without everything that a translator leaves as it is: code, roles, maths, link targets, labels."""
+    """`text` without everything that a translator leaves as it is: code, roles, maths, link targets, labels, tags."""
     left = EQUATION_LABEL.sub('$$', prose(text))
-    for pattern in (LABEL, DISPLAY_MATHS, ROLE, INLINE_CODE, INLINE_MATHS, LINK_TARGET):
+    for pattern in (LABEL, DISPLAY_MATHS, ROLE, INLINE_CODE, INLINE_MATHS, LINK_TARGET, TAG):
         left = pattern.sub(' ', left)
     return left
 

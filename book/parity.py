@@ -18,6 +18,7 @@ KEPT = {
     'heading level': re.compile(r'^(#+) ', re.M),
     'list item': re.compile(r'^( *)(?:[-*]|\d+\.) ', re.M),
     'table shape': re.compile(r'^(\|.*\|)\s*$', re.M),
+    'tag': re.compile(r'</?[a-z][^<>]*>'),
     'directive': re.compile(r'^[`:]{3,}\{([\w-]+)\}(.*)$', re.M),
     'directive option': re.compile(r'^:(?!alt:|caption:)([\w-]+:.*)$', re.M),
 }
