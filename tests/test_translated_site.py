@@ -127,7 +127,7 @@ def test_a_deleted_cell_is_gone_and_its_translation_is_kept_beside_the_notebook(
 
 def test_moved_and_exchanged_cells_are_translated_where_the_english_has_them(project, site):
     article = vietnamese(site, CONCISE)
-    moved = ('Thảo luận', 'đặt lại trọng số của các tầng tuyến tính')
+    moved = ('Thảo luận', 'Nếu dùng lại một mạng, thống kê tích lũy')
     exchanged = ('Để có số liệu thay vào công thức', 'hai con số thời gian ở trên')
     for earlier, later in (moved, exchanged):
         assert article.text.index(earlier) < article.text.index(later)
