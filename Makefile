@@ -7,11 +7,12 @@ BIN := $(VENV)/bin
 # The stored outputs are those of a machine without a GPU, at the scale that such a machine chooses.
 WITHOUT_GPU := env -u D2L_LOCAL_SCALE CUDA_VISIBLE_DEVICES=
 
-.PHONY: help book pdf test lab assignments grade execute translations figures bench gpu-check gpu-check-carry wheel clean
+.PHONY: help book pdf slides test lab assignments grade execute translations figures bench gpu-check gpu-check-carry wheel clean
 
 help:
 	@echo 'make book             render the book in every language into _build/site/'
 	@echo 'make pdf              the same, and each book in one PDF, printed by Chromium'
+	@echo 'make slides           make the slides of each section in every language in _build/slides/'
 	@echo 'make test             run all tests: module, languages, notebooks, site'
 	@echo 'make lab              open the notebooks in JupyterLab'
 	@echo 'make assignments      make the student versions of the assignments in _build/assignments/'
@@ -56,6 +57,9 @@ book: $(VENV)/.book-ready
 
 pdf: $(VENV)/.book-ready
 	@$(BIN)/python -m book.site --pdf
+
+slides: $(VENV)/.book-ready
+	@$(BIN)/python -m book.slides
 
 # Two files at a time, each with one thread: that is quicker on two cores than one file with two.
 test: $(VENV)/.test-ready

@@ -19,6 +19,9 @@ INLINE_MATHS = re.compile(r'(?<![\\$])\$(?!\$)([^$]+)\$(?!\$)')
 INLINE_CODE = re.compile(r'`([^`\n]+)`')
 LINK_TARGET = re.compile(r'\]\([^)\s]+\)')
 TAG = re.compile(r'</?[a-z][^<>]*>')
+# The mark of a slide: a comment with options and Markdown, which `slides_marks.py` explains.
+SLIDE = re.compile(r'^<!-- slide[ \t]*\n(?P<options>(?::[\w-]+:.*\n)*)(?P<body>(?:.*\n)*?)-->[ \t]*(?:\n+|\Z)', re.M)
+SLIDE_OPTION = re.compile(r'^:(?P<name>[\w-]+):[ \t]*(?P<value>.*?)[ \t]*$', re.M)
 
 
 def headings(text):
@@ -29,6 +32,21 @@ def headings(text):
         for heading in HEADING.finditer(text)
         if not any(start <= heading.start('level') < end for start, end in fences)
     ]
+
+
+def without_slides(text):
+    """`text` without its marks of slides, as a page shows it."""
+    return SLIDE.sub('', text).rstrip('\n')
+
+
+def slides_as_text(text):
+    """`text` with the words of its marks of slides in their place: each title as a heading, then the points."""
+
+    def words(mark):
+        titles = [option['value'] for option in SLIDE_OPTION.finditer(mark['options']) if option['name'] == 'title']
+        return ''.join(f'## {title}\n\n' for title in titles) + mark['body'] + '\n'
+
+    return SLIDE.sub(words, text)
 
 
 def unwrapped(text):
@@ -57,7 +75,7 @@ def prose(text):
 
 def words(text):
     """`text` without everything that a translator leaves as it is: code, roles, maths, link targets, labels, tags."""
-    left = EQUATION_LABEL.sub('$$', prose(text))
+    left = EQUATION_LABEL.sub('$$', prose(slides_as_text(text)))
     for pattern in (LABEL, DISPLAY_MATHS, ROLE, INLINE_CODE, INLINE_MATHS, LINK_TARGET, TAG):
         left = pattern.sub(' ', left)
     return left

@@ -28,8 +28,10 @@ IN_ANY_ORDER = {'role', 'inline maths', 'inline code', 'link target', 'image'}  
 
 def structure(text):
     """What a translation of `text` must have in common with it: a dict from kinds to lists of strings."""
+    slides = [_slide(mark) for mark in markup.SLIDE.finditer(text)]
+    text = markup.slides_as_text(text)
     prose = markup.prose(text)
-    found = {}
+    found = {'slide': slides}
     for kind, pattern in KEPT.items():
         matches = pattern.findall(text if kind in IN_FENCES else prose)
         found[kind] = [match if isinstance(match, str) else ''.join(match) for match in matches]
@@ -47,12 +49,18 @@ def structure(text):
     return {kind: sorted(values) if kind in IN_ANY_ORDER else values for kind, values in found.items()}
 
 
+def _slide(mark):
+    """What the mark of a slide has in common with its translation, besides the structure of its text."""
+    options = [option[0] for option in markup.SLIDE_OPTION.finditer(mark['options']) if option['name'] != 'title']
+    return ' '.join([*options, f'{len(KEPT["list item"].findall(mark["body"]))} points'])
+
+
 def compare(english, translated):
     """Return a list of messages, one for each way in which `translated` departs from `english`; empty if none.
 
     Both are notebooks. Compared are cell ids and their order, code cells with their outputs and metadata, the metadata
     of text cells, and the structure of each cell that is translated from the English that stands there now (labels,
-    roles, maths, links, images, headings, lists, tables, directives).
+    roles, maths, links, images, headings, lists, tables, directives, marks of slides).
     """
     ids, translated_ids = ([cell.id for cell in notebook.cells] for notebook in (english, translated))
     if ids != translated_ids:

@@ -93,7 +93,7 @@ def _converted(cell, references, picture):
 def markdown(source, references, picture):
     """Plain Markdown that says the same as the MyST text `source`; see `runnable` for the other arguments."""
     page = _Text(references, picture)
-    text = page.converted(source).strip()
+    text = page.converted(markup.without_slides(source)).strip()
     prose = TOKEN.sub(lambda match: match[0] if match['role'] else '', markup.FENCE.sub(_without_plain_code, text))
     if left := LEFT.search(prose):
         raise ConversionError(f'no plain Markdown is known for {left[0].strip()!r}.')

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from . import carry, notices, plots, printed
+from . import carry, markup, notices, plots, printed
 from .languages import CHAPTERS, ROOT, SOURCE, pages, source
 from .notebooks import read, write
 
@@ -35,12 +35,20 @@ def assemble(language, folder, helper='', pdf=False):
             write(notices.shown(carry.english_of(page), notebook, language), folder / f'{page}.ipynb')
     for page in pages():
         path = folder / f'{page}.ipynb'
-        write(plots.described(read(path), page, language), path)
+        write(plots.described(_without_slides(read(path)), page, language), path)
     config = localized_config(yaml.safe_load(CONFIG.read_text(encoding='utf-8')), language, helper, pdf)
     for name in config.get('bibtex_bibfiles', []):
         shutil.copy2(ROOT / name, folder / name)
     _write(folder / CONFIG.name, config)
     _write(folder / TOC.name, localized_toc(yaml.safe_load(TOC.read_text(encoding='utf-8')), language))
+
+
+def _without_slides(notebook):
+    """`notebook` with text cells that are free from marks of slides."""
+    for cell in notebook.cells:
+        if cell.cell_type == 'markdown':
+            cell.source = markup.without_slides(cell.source)
+    return notebook
 
 
 def localized_config(config, language, helper='', pdf=False):
