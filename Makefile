@@ -7,12 +7,13 @@ BIN := $(VENV)/bin
 # The stored outputs are those of a machine without a GPU, at the scale that such a machine chooses.
 WITHOUT_GPU := env -u D2L_LOCAL_SCALE CUDA_VISIBLE_DEVICES=
 
-.PHONY: help book pdf slides test lab assignments grade execute translations figures bench gpu-check gpu-check-carry wheel clean
+.PHONY: help book pdf slides answers test lab assignments grade execute translations figures bench gpu-check gpu-check-carry wheel clean
 
 help:
 	@echo 'make book             render the book in every language into _build/site/'
 	@echo 'make pdf              the same, and each book in one PDF, printed by Chromium'
 	@echo 'make slides           make the slides of each section in every language in _build/slides/'
+	@echo 'make answers          render the book with the answers to all exercises, for instructors, in _build/answers/'
 	@echo 'make test             run all tests: module, languages, notebooks, site'
 	@echo 'make lab              open the notebooks in JupyterLab'
 	@echo 'make assignments      make the student versions of the assignments in _build/assignments/'
@@ -61,10 +62,14 @@ pdf: $(VENV)/.book-ready
 slides: $(VENV)/.book-ready
 	@$(BIN)/python -m book.slides
 
+answers: $(VENV)/.book-ready
+	@$(BIN)/python -m book.answers
+
 # Two files at a time, each with one thread: that is quicker on two cores than one file with two.
 test: $(VENV)/.test-ready
 	env OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests
-	$(WITHOUT_GPU) $(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval-masks.cfg chapters
+	$(WITHOUT_GPU) OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --nbval \
+	    --nbval-sanitize-with tests/nbval-masks.cfg chapters answers/en
 
 lab: $(VENV)/.lab-ready
 	$(BIN)/jupyter lab chapters

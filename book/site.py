@@ -21,10 +21,11 @@ class BuildError(RuntimeError):
     """A language's book did not build without warnings; the message holds what Sphinx said."""
 
 
-def build(site=SITE, work=BUILD / 'source', pdf=False):
+def build(site=SITE, work=BUILD / 'source', pdf=False, adding=None):
     """Render all languages into `site`, using `work` for what lies between; gives `site`.
 
-    With `pdf`, each language's book is there as a PDF as well, and its pages link to it.
+    With `pdf`, each language's book is there as a PDF as well, and its pages link to it. `adding` is called with each
+    language and the folder of its book before the book is built, and may add pages.
 
     Every language is built from nothing, because an incremental build keeps quiet about the warnings
     of pages it does not read again. The languages run side by side, one process each.
@@ -36,6 +37,8 @@ def build(site=SITE, work=BUILD / 'source', pdf=False):
     module = helper.prepare(work / 'helper')
     for language in books:
         assemble(language, work / language.code, module, pdf)
+        if adding:
+            adding(language, work / language.code)
     running = [(language, _start(work / language.code)) for language in books]
     reports = [(language, process.communicate()[0], process.returncode) for language, process in running]
     failed = [f'{language.name}:\n{_problems(output)}' for language, output, status in reports if status]
