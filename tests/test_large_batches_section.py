@@ -68,10 +68,11 @@ def test_the_published_recipe_loses_accuracy_in_every_seed():
     assert round(calmest[-1] - calmest[-2], 2) == 0.07
 
 
-def test_reestimating_recovers_a_part_and_leaves_one_to_two_points():
+def test_reestimating_recovers_a_part_and_leaves_about_two_points():
     fresh = 'test_accuracy_reestimated'
-    assert all(run.curve(fresh)[-1] > run.curve()[-1] for run in d2l.recorded_runs(**TWO))
-    assert 0.01 <= middle(fresh, width=8) - middle(fresh, **TWO) <= 0.025
+    runs = d2l.recorded_runs(**TWO) + d2l.recorded_runs(width=8)
+    assert [run.curve(fresh)[-1] > run.curve()[-1] for run in runs].count(True) == 5  # 'in five of the six runs'
+    assert 0.015 <= middle(fresh, width=8) - middle(fresh, **TWO) <= 0.025
 
 
 def test_decay_cures_and_nothing_else_does():
@@ -81,6 +82,16 @@ def test_decay_cures_and_nothing_else_does():
     for run in d2l.recorded_runs(**TWO | DECAY):
         assert run.curve('test_accuracy_reestimated')[-1] == pytest.approx(run.curve()[-1], abs=0.002)
     assert 0 < middle(**TWO | CURE) - middle(**TWO | DECAY) < max(last(**TWO | CURE)) - min(last(**TWO | CURE))
+
+
+def test_half_the_rate_is_no_substitute_for_decay():
+    def spread_and_gain(**settings):
+        accuracies = last(**settings)
+        return max(accuracies) - min(accuracies), middle('test_accuracy_reestimated', **settings) - median(accuracies)
+
+    spread, gain = spread_and_gain(**TWO)
+    half_spread, half_gain = spread_and_gain(**TWO | {'lr': 0.1})
+    assert half_spread > spread and half_gain > gain
 
 
 def test_fewer_steps_at_the_same_rate_cost_accuracy_and_training_loss():
@@ -100,3 +111,5 @@ def test_training_loss_rises_with_every_doubling():
     assert losses == sorted(losses) and losses[3] > 1.5 * losses[2]
     assert middle(**runs[2]) > middle(width=8) > middle(**runs[3])
     assert 10 * math.ceil(60000 / 2048) == 300
+    (single,) = d2l.recorded_runs(**runs[3])  # 'this single run'
+    assert single.curve('test_accuracy_reestimated')[-1] == pytest.approx(single.curve()[-1], abs=0.002)
