@@ -30,6 +30,8 @@ c.GenerateAssignment.preprocessors = [
 # A test cell that a student has deleted is put back and counts.
 c.OverwriteCells.add_missing_cells = True
 c.Execute.timeout = {seconds}
+# Seconds that an interrupted cell has to end: it may have processes of its own to end first.
+c.Execute.iopub_timeout = 20
 """
 
 

@@ -18,9 +18,10 @@ from book import parity
 from book.languages import SOURCE, translations
 from book.notebooks import read
 from grading import course, integrity, sources
+from grading.limits import Failure
 from grading.starter import with_starters
 
-CELL_SECONDS, MEGABYTES = 25, 3000
+ENDLESS, ENDLESS_SECONDS, MEGABYTES = 'endless', 40, 3000  # long enough for every other cell on a busy machine
 LOOP = 'while True:\n    pass'
 HOARD = "hoard = []\nwhile True:\n    hoard.append(b'x' * 2**28)"
 # Lines of solutions and hidden tests that betray nothing.
@@ -76,7 +77,7 @@ class Class:
     """A class of students, and what nbgrader gives them for one assignment."""
 
     def __init__(self, folder, name, code):
-        self.name, self.folder = name, course.make(folder, code, CELL_SECONDS, [name])
+        self.name, self.folder = name, course.make(folder, code, names=[name])
         self.solution, self.released = read(sources.path(name, code)), course.released(folder, name)
 
     def grade(self, handed_in):
@@ -84,9 +85,17 @@ class Class:
             target = self.folder / 'submitted' / student / self.name / f'{self.name}.ipynb'
             target.parent.mkdir(parents=True)
             nbformat.write(notebook, target)
-        course.nbgrader(self.folder, 'autograde', self.name, megabytes=MEGABYTES)
-        course.nbgrader(self.folder, 'generate_feedback', self.name)
+        if ENDLESS in handed_in:
+            self.nbgrader('autograde', '--student', ENDLESS, f'--Execute.timeout={ENDLESS_SECONDS}')
+        self.nbgrader('autograde')  # those that have not been graded yet
+        self.nbgrader('generate_feedback')
         return self
+
+    def nbgrader(self, command, *options):
+        try:
+            course.nbgrader(self.folder, command, self.name, *options, megabytes=MEGABYTES)
+        except Failure as failure:
+            pytest.fail(f'nbgrader {command}: {failure}\n{failure.output[-4000:]}')
 
     def lost(self, student):
         """The test cells that have given `student` less than all points."""
@@ -112,7 +121,7 @@ def english_class(folder, name):
         {
             'solution': group.solution,
             'unanswered': group.released,
-            'endless': endless,
+            ENDLESS: endless,
             **{student: answered(group.solution, cells) for student, cells in wrong.items()},
         }
     )
@@ -178,9 +187,9 @@ def test_wrong_answers_lose_what_is_wrong_and_are_told_why(group):
 @ENGLISH
 def test_an_endless_answer_is_stopped_and_the_others_are_graded(group):
     first, second, *others = graded_tests(group.solution)
-    lost = group.lost('endless')
+    lost = group.lost(ENDLESS)
     assert {first, second} <= lost and len(lost) <= 3 and set(others) - lost
-    assert 'MemoryError' in group.feedback('endless') and 'before timeout' in group.feedback('endless')
+    assert 'MemoryError' in group.feedback(ENDLESS) and 'before timeout' in group.feedback(ENDLESS)
 
 
 @pytest.mark.parametrize('name, code', TRANSLATIONS)
