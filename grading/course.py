@@ -8,30 +8,33 @@ from book.notebooks import read
 from . import sources
 from .limits import Failure, run
 
-# nbgrader's own steps, with starters in place of some solutions.
 CONFIG = """\
 import sys
+from pathlib import Path
 
-sys.path.insert(0, {root!r})
-
-from nbgrader.converters import GenerateAssignment
-from nbgrader.preprocessors import ClearSolutions
-
-from grading.starter import ClearSolutionsToStarters
-
+folder, project = Path(__file__).resolve().parent, Path({project!r})
 c = get_config()
 c.CourseDirectory.course_id = 'course'
-c.CourseDirectory.root = {folder!r}
-c.Exchange.root = {exchange!r}
-c.GenerateAssignment.preprocessors = [
-    ClearSolutionsToStarters if step is ClearSolutions else step
-    for step in GenerateAssignment.preprocessors.default_args[0]
-]
+c.CourseDirectory.root = str(folder)
+c.Exchange.root = str(folder / 'exchange')
 # A test cell that a student has deleted is put back and counts.
 c.OverwriteCells.add_missing_cells = True
 c.Execute.timeout = {seconds}
 # Seconds that an interrupted cell has to end: it may have processes of its own to end first.
 c.Execute.iopub_timeout = 20
+# Only student versions need the project, which is elsewhere when a course comes out of a container.
+if project.is_dir():
+    sys.path.insert(0, str(project))
+    from nbgrader.converters import GenerateAssignment
+    from nbgrader.preprocessors import ClearSolutions
+
+    from grading.starter import ClearSolutionsToStarters
+
+    # nbgrader's own steps, with starters in place of some solutions.
+    c.GenerateAssignment.preprocessors = [
+        ClearSolutionsToStarters if step is ClearSolutions else step
+        for step in GenerateAssignment.preprocessors.default_args[0]
+    ]
 """
 
 
@@ -53,8 +56,8 @@ def make(folder, code, cell_seconds=120, names=None):
         target = folder / 'source' / name
         target.mkdir(parents=True)
         shutil.copy2(sources.path(name, code), target)
-    settings = {'root': str(sources.ROOT), 'folder': str(folder), 'exchange': str(folder / 'exchange')}
-    (folder / 'nbgrader_config.py').write_text(CONFIG.format(**settings, seconds=cell_seconds), encoding='utf-8')
+    config = CONFIG.format(project=str(sources.ROOT), seconds=cell_seconds)
+    (folder / 'nbgrader_config.py').write_text(config, encoding='utf-8')
     for name in names:
         try:
             nbgrader(folder, 'generate_assignment', name)

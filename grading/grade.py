@@ -1,7 +1,7 @@
 """Grade a folder of submissions: `python -m grading.grade FOLDER`.
 
-Grading executes the code of students, with limits on time and memory, but with your rights on this machine: the guide
-for instructors says how to shut it in.
+Grading executes the code of students, with limits on time and memory, but with your rights on this machine: the page
+*Teaching This Course* and CONTRIBUTING.md say how to shut it in.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def grade(folder, out, cell_seconds=120, seconds=600, megabytes=4096):
 
 
 def marks_again(folder, out):
-    """Write the marks of submissions that have been graded into `out` again, with the points given by hand since."""
+    """Write marks and feedback of submissions that have been graded into `out` again, with the points given by hand."""
     place, results = Path(out).resolve() / 'course', []
     for number, submission in enumerate(submissions.find(folder), start=1):
         result = _examined(place, submission)
@@ -70,6 +70,7 @@ def marks_again(folder, out):
             result.points, result.by_hand = _score(place, f'student-{number}', submission.assignment)
         results.append(result)
         print(marks.line(result))
+    _write_feedback(place, Path(out) / 'feedback', results)
     marks.write(results, Path(out))
     return results
 
@@ -134,7 +135,7 @@ def _write_feedback(place, folder, results):
     """Write each student's feedback to FOLDER/STUDENT/ASSIGNMENT.html, for all of an assignment at once."""
     for name in sorted({result.submission.assignment for result in results if result.points is not None}):
         try:
-            course.nbgrader(place, 'generate_feedback', name)
+            course.nbgrader(place, 'generate_feedback', name, '--force')
         except Failure as failure:
             print(f'Not all feedback on {name} was written: {_reason(failure)}.')
             _log(place, f'feedback {name}', failure)
@@ -154,9 +155,8 @@ def main(arguments=None):
     parser.add_argument('--cell-seconds', type=int, default=120, help='time for a cell (default: %(default)s)')
     parser.add_argument('--seconds', type=int, default=600, help='time for a notebook (default: %(default)s)')
     parser.add_argument('--megabytes', type=int, default=4096, help='memory of a process (default: %(default)s)')
-    parser.add_argument(
-        '--marks-again', action='store_true', help='grade nothing; write the marks with the points given by hand since'
-    )
+    again = 'grade nothing; write marks and feedback with what was given by hand since'
+    parser.add_argument('--marks-again', action='store_true', help=again)
     given = parser.parse_args(arguments)
     if not given.folder.is_dir():
         parser.error(f'there is no folder {given.folder}.')
