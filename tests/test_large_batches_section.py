@@ -76,12 +76,23 @@ def test_reestimating_recovers_a_part_and_leaves_about_two_points():
 
 
 def test_decay_cures_and_nothing_else_does():
-    others = ({'lr': 0.1}, {'replicas': 1}, {'init': 'kaiming'}, {'warmup_epochs': 2})
+    others = ({'lr': 0.1}, {'replicas': 1}, {'init': 'kaiming'}, {'reused': True}, {'warmup_epochs': 2})
     assert max(max(last(**TWO | change)) for change in others) < min(last(**TWO | DECAY))
     assert middle(**TWO | DECAY) > middle(width=8)
     for run in d2l.recorded_runs(**TWO | DECAY):
         assert run.curve('test_accuracy_reestimated')[-1] == pytest.approx(run.curve()[-1], abs=0.002)
     assert 0 < middle(**TWO | CURE) - middle(**TWO | DECAY) < max(last(**TWO | CURE)) - min(last(**TWO | CURE))
+
+
+def test_the_reused_net_is_acquitted_for_want_of_evidence():
+    assert min(last(**TWO)) < max(last(**TWO | {'reused': True})) < min(last(width=8))
+
+
+def test_every_row_has_three_seeds():
+    rows = [{}, {'lr': 0.1}, {'replicas': 1}, {'init': 'kaiming'}, {'reused': True}, {'warmup_epochs': 2}, DECAY, CURE]
+    rows = [TWO | row for row in rows] + [{'width': 8}, {'width': 8} | CURE]
+    rows += [{'width': 8, 'replicas': k, 'batch_size': 256 * k, 'lr': 0.1 * k} | CURE for k in (4, 8)]
+    assert {len(d2l.recorded_runs(**row)) for row in rows} == {3}
 
 
 def test_half_the_rate_is_no_substitute_for_decay():
@@ -111,5 +122,5 @@ def test_training_loss_rises_with_every_doubling():
     assert losses == sorted(losses) and losses[3] > 1.5 * losses[2]
     assert middle(**runs[2]) > middle(width=8) > middle(**runs[3])
     assert 10 * math.ceil(60000 / 2048) == 300
-    (single,) = d2l.recorded_runs(**runs[3])  # 'this single run'
-    assert single.curve('test_accuracy_reestimated')[-1] == pytest.approx(single.curve()[-1], abs=0.002)
+    for run in d2l.recorded_runs(**runs[3]):
+        assert run.curve('test_accuracy_reestimated')[-1] == pytest.approx(run.curve()[-1], abs=0.002)
