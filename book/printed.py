@@ -16,7 +16,8 @@ from pypdf.generic import NameObject, TextStringObject
 
 from .languages import pages
 
-PROGRAMS = ('chromium', 'google-chrome', 'chromium-browser')
+# Chrome first: where both are installed, as on GitHub's machines, Chromium may lack the right to a sandbox.
+PROGRAMS = ('google-chrome', 'chromium', 'chromium-browser')
 TEMPLATES = Path(__file__).parent / 'theme' / 'templates'
 HEADINGS = 'h1, h2, h3, h4, h5, h6'
 # What serves on a screen only.

@@ -93,8 +93,9 @@ def _wrong_in(english, translated, terms):
 def done(language, page, cells=(), same=False):
     """Note that `cells` of `page` are translations of the present English; gives their ids.
 
-    Without `cells`: all that are untranslated and hold something else than the English text; stale cells have to be
-    named. Raises `TranslationError` for a cell that is not there, or holds the English text and `same` is not given.
+    Without `cells`: all that are untranslated, hold something else than the English text, and were given the English
+    that still stands; other cells have to be named. Raises `TranslationError` for a cell that is not there, or holds
+    the English text and `same` is not given.
     """
     english, translated = carry.english_of(page), carry.stored(language, page)
     source = {cell.id: cell for cell in english.cells if carry.is_translatable(cell)}
@@ -111,7 +112,8 @@ def done(language, page, cells=(), same=False):
         if carry.is_untouched(cell) or source_hash(cell) == source_hash(source[name])
     ]
     missing = [name for name in ours if carry.state(source[name], ours[name]) == carry.MISSING]
-    chosen = list(cells) or [name for name in missing if name not in still_english]
+    outdated = [name for name in missing if ours[name].metadata.get(UNTRANSLATED) != source_hash(source[name])]
+    chosen = list(cells) or [name for name in missing if name not in still_english and name not in outdated]
     refused = [name for name in chosen if name in still_english]
     if refused and not same:
         raise TranslationError(

@@ -5,6 +5,7 @@ Grading executes the code of students, with limits on time and memory, but with 
 """
 
 import argparse
+import json
 import shutil
 import sys
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from . import course, integrity, marks, sources, submissions
 from .limits import Failure
 
 OUT = sources.ROOT / '_build' / 'grading'
+NOTES = 'submissions.json'
 
 
 @dataclass
@@ -29,6 +31,7 @@ class Result:
     most: float = 0
     by_hand: float = 0
     remarks: list = field(default_factory=list)
+    nbgrader_id: str = ''  # what nbgrader calls the student
 
 
 def grade(folder, out, cell_seconds=120, seconds=600, megabytes=4096):
@@ -53,6 +56,7 @@ def grade(folder, out, cell_seconds=120, seconds=600, megabytes=4096):
         if submission.assignment:
             _autograde(place, f'student-{number}', result, seconds, megabytes)
         results.append(result)
+        _note(place, results)
         print(marks.line(result), flush=True)
         for remark in result.remarks:
             print(f'    {remark}', flush=True)
@@ -64,15 +68,33 @@ def grade(folder, out, cell_seconds=120, seconds=600, megabytes=4096):
 def marks_again(folder, out):
     """Write marks and feedback of submissions that have been graded into `out` again, with the points given by hand."""
     place, results = Path(out).resolve() / 'course', []
-    for number, submission in enumerate(submissions.find(folder), start=1):
+    graded = {tuple(entry['who']): entry for entry in json.loads((place / NOTES).read_text(encoding='utf-8'))}
+    for submission in submissions.find(folder):
         result = _examined(place, submission)
-        if submission.assignment:
-            result.points, result.by_hand = _score(place, f'student-{number}', submission.assignment)
+        entry = graded.get((submission.student, submission.assignment))
+        if entry is None:
+            result.remarks.append('It was not there when the others were graded.')
+        elif submission.assignment:
+            result.remarks, result.nbgrader_id = entry['remarks'], entry['nbgrader_id']
+            result.points, result.by_hand = _score(place, result.nbgrader_id, submission.assignment)
         results.append(result)
         print(marks.line(result))
     _write_feedback(place, Path(out) / 'feedback', results)
     marks.write(results, Path(out))
     return results
+
+
+def _note(place, results):
+    """Write down whom nbgrader calls what: more may have been handed in when the marks are written again."""
+    entries = [
+        {
+            'who': [result.submission.student, result.submission.assignment],
+            'nbgrader_id': result.nbgrader_id,
+            'remarks': result.remarks,
+        }
+        for result in results
+    ]
+    (place / NOTES).write_text(json.dumps(entries, ensure_ascii=False, indent=1), encoding='utf-8')
 
 
 def _examined(place, submission):
@@ -91,9 +113,11 @@ def _examined(place, submission):
 
 def _autograde(place, student, result, seconds, megabytes):
     submission, name = result.submission, result.submission.assignment
+    result.nbgrader_id = student
     target = place / 'submitted' / student / name / f'{name}.ipynb'
     target.parent.mkdir(parents=True)
-    shutil.copyfile(submission.path, target)
+    whole = integrity.restored(course.released(place, name), notebooks.read(submission.path))
+    notebooks.write(whole, target)
     try:
         course.nbgrader(place, 'autograde', name, '--student', student, seconds=seconds, megabytes=megabytes)
     except Failure as failure:
@@ -139,10 +163,10 @@ def _write_feedback(place, folder, results):
         except Failure as failure:
             print(f'Not all feedback on {name} was written: {_reason(failure)}.')
             _log(place, f'feedback {name}', failure)
-    for number, result in enumerate(results, start=1):
+    for result in results:
         name = result.submission.assignment
-        source = place / 'feedback' / f'student-{number}' / f'{name}' / f'{name}.html'
-        if source.is_file():
+        source = place / 'feedback' / result.nbgrader_id / f'{name}' / f'{name}.html'
+        if result.nbgrader_id and source.is_file():
             target = folder / result.submission.student / f'{name}.html'
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)

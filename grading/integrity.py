@@ -1,5 +1,6 @@
-"""What a student has done to the cells that must stay as they are."""
+"""What a student has done to the cells that must stay as they are, and putting back those that are gone."""
 
+import copy
 from collections import Counter
 
 from . import sources
@@ -19,8 +20,29 @@ def remarks(released, submitted):
                 found.append(f'The test cell {name} has been deleted; it was put back, and its points count.')
             elif role.solution:
                 found.append(f'The answer cell {name} has been deleted or has lost its mark.')
+            elif role.locked:
+                found.append(f'The cell {name} has been deleted; it was put back.')
         elif copies[name] > 1:
             found.append(f'The cell {name} is there {copies[name]} times; the last one counts.')
         if name in theirs and role.locked and theirs[name].source.strip() != cell.source.strip():
             found.append(f'The cell {name} has been changed; the original was used.')
     return found
+
+
+def restored(released, submitted):
+    """A copy of `submitted` with the locked and the graded cells of `released` that are not there, in their places."""
+    notebook = copy.deepcopy(submitted)
+    place = 0
+    for cell in sources.nbgrader_cells(released):
+        role = cell.metadata.nbgrader
+        found = [
+            number
+            for number, other in enumerate(notebook.cells)
+            if other.metadata.get('nbgrader', {}).get('grade_id') == role.grade_id
+        ]
+        if found:
+            place = found[-1] + 1
+        elif role.locked or role.grade:
+            notebook.cells.insert(place, copy.deepcopy(cell))
+            place += 1
+    return notebook

@@ -8,6 +8,8 @@ import uuid
 from d2l_local.processes import end
 
 MARK = 'GRADING_RUN'  # environment variable by which every process of a run is known
+# A test cell that prints anything to stderr gets no points from nbgrader; a warning is no mistake.
+QUIET = {'PYTHONWARNINGS': 'ignore', 'TORCH_CPP_LOG_LEVEL': 'ERROR'}
 # nbgrader calls programs that are installed beside it.
 PATH = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get('PATH', '')])
 
@@ -33,7 +35,7 @@ def run(command, folder, seconds=None, megabytes=None):
     process = subprocess.Popen(
         command,
         cwd=folder,
-        env={**os.environ, MARK: mark, 'PATH': PATH, 'PYTHONIOENCODING': 'utf-8'},
+        env={**os.environ, **QUIET, MARK: mark, 'PATH': PATH, 'PYTHONIOENCODING': 'utf-8'},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -14,8 +14,8 @@ import yaml
 from nbgrader.api import Gradebook
 from site_pages import ROOT
 
-from book import parity
-from book.languages import SOURCE, translations
+from book import carry, parity
+from book.languages import SOURCE
 from book.notebooks import read
 from grading import course, integrity, sources
 from grading.limits import Failure
@@ -36,7 +36,7 @@ COMMON = {
 }
 NAMES = sources.names()
 pytestmark = pytest.mark.timeout(1500)  # the first test waits for all classes
-TRANSLATIONS = [(name, language.code) for language in translations() for name in NAMES]
+TRANSLATIONS = [(name, code) for code in sources.codes() if code != SOURCE for name in NAMES]
 
 
 def wrong_answers(name):
@@ -128,10 +128,11 @@ def english_class(folder, name):
 
 
 def other_class(folder, name, code):
-    """A class that hands in the translation of an assignment: solved, and unanswered without its last test."""
+    """A class that hands in a translation: solved, and unanswered without its first test, which is put back."""
     group = Class(folder, name, code)
     unanswered = copy.deepcopy(group.released)
-    unanswered.cells.remove(list(graded_tests(unanswered).values())[-1])
+    unanswered.cells.remove(list(graded_tests(unanswered).values())[0])
+    unanswered = integrity.restored(group.released, unanswered)
     return group.grade({'solution': group.solution, 'unanswered': unanswered})
 
 
@@ -196,6 +197,7 @@ def test_an_endless_answer_is_stopped_and_the_others_are_graded(group):
 def test_languages_have_the_same_cells(name, code):
     english, translated = read(sources.path(name)), read(sources.path(name, code))
     assert not parity.compare(english, translated)
+    assert set(carry.states(english, translated).values()) == {carry.TRANSLATED}
     assert [cell.metadata.get('nbgrader') for cell in english.cells] == [
         cell.metadata.get('nbgrader') for cell in translated.cells
     ]
@@ -227,6 +229,20 @@ def test_what_happened_to_test_cells_is_reported(name, code):
     twice.cells.append(sources.graded_cells(twice)[cell])
     assert f'The cell {cell} is there 2 times' in integrity.remarks(notebook, twice)[0]
     assert 'has been changed' in integrity.remarks(notebook, answered(notebook, {cell: 'pass'}))[0]
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_whatever_must_be_there_is_put_back_where_it_was(name):
+    notebook = read(sources.path(name))
+    ids = [cell.metadata.nbgrader.grade_id for cell in sources.nbgrader_cells(notebook)]
+    for cell in sources.nbgrader_cells(notebook):
+        role, shorter = cell.metadata.nbgrader, copy.deepcopy(notebook)
+        shorter.cells.remove(cell)
+        whole = integrity.restored(notebook, shorter)
+        answer = role.solution and not role.grade
+        left = [other.metadata.nbgrader.grade_id for other in sources.nbgrader_cells(whole)]
+        assert left == [name for name in ids if not answer or name != role.grade_id]
+        assert 'deleted' in integrity.remarks(notebook, shorter)[0]
 
 
 def test_a_starter_takes_the_place_of_a_solution():

@@ -78,6 +78,11 @@ def test_a_run_gets_no_more_memory_than_it_may():
     assert 'MemoryError' in failure.value.output
 
 
+def test_a_warning_is_not_printed_where_it_would_cost_points():
+    code = 'import warnings; warnings.warn("slow"); import torch; torch.tensor(torch.ones(2)); print(1)'
+    assert limits.run([sys.executable, '-c', code], '.') == '1\n'
+
+
 def test_marks_are_written_in_the_forms_of_canvas_and_moodle(tmp_path):
     def result(student, number, assignment, points, remarks=()):
         submission = submissions.Submission(student, number, tmp_path / 'x.ipynb', assignment)
@@ -148,7 +153,9 @@ def test_one_submission_cannot_spoil_the_others(tmp_path):
         ]
         answer.manual_score, answer.needs_manual_grade = 1.25, False
         gradebook.db.commit()
-    assert [r.points for r in grade.marks_again(folder, out)] == [None, 17.25, None, None]
+    hand_in(folder / 'anh' / 'late.ipynb')
+    assert [r.points for r in grade.marks_again(folder, out)] == [None, None, 17.25, None, None]
+    assert 'Grading was stopped' in (out / 'marks.csv').read_text(encoding='utf-8')
     feedback = (out / 'feedback' / 'chi' / f'{NAME}.html').read_text(encoding='utf-8')
     assert TITLE in feedback and 'Score: 17.25 / 18.0' in feedback
     with pytest.raises(ValueError, match='not empty'):

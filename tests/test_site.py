@@ -117,7 +117,10 @@ def test_nothing_is_left_unrendered(site):
 
 def test_references_read_in_the_language_of_the_page(site):
     wrong, seen = [], set()
+    finished = [languages()[0], *complete_translations()]  # a language that has been started may have Sphinx's words
     for language, path in page_files(site):
+        if language not in finished:
+            continue
         words = language.settings.get('interface') or {}
         forms = [words.get(form, form) for form in ('Section %s', 'Fig. %s', 'Table %s', 'Listing %s')]
         pattern = re.compile('|'.join(re.escape(form).replace('%s', r'\d+(\.\d+)*') for form in forms))
@@ -126,7 +129,7 @@ def test_references_read_in_the_language_of_the_page(site):
             if not pattern.fullmatch(reference.text.strip()):
                 wrong.append(f'{path.parent.name}/{path.name}: {reference.text}')
     assert not wrong
-    assert seen == {language.code for language in languages()}, 'no numbered reference in a language'
+    assert seen == {language.code for language in finished}, 'no numbered reference in a language'
 
 
 def test_captions_of_parts_are_translated(site):

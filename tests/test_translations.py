@@ -138,6 +138,15 @@ def test_a_stale_cell_is_done_only_by_its_name(done, capsys):
     assert 'stale' not in run(capsys, 'status')[1]
 
 
+def test_a_translation_of_english_that_has_changed_is_done_only_by_its_name(book, capsys):
+    run(capsys, 'start', 'vi')
+    translate(book, text='Một tầng có mất mát.')
+    edit(book, 'en', 'page', lambda cells: cells['text'].update(source='Another loss of a layer.'))
+    run(capsys, 'sync')
+    assert run(capsys, 'done', 'vi', 'page')[1] == 'vi/page: nothing noted as translated\n'
+    assert run(capsys, 'done', 'vi', 'page', 'text')[1] == 'vi/page: text noted as translated\n'
+
+
 def test_a_cell_that_holds_the_english_is_not_done_unless_it_is_the_same(book, capsys):
     run(capsys, 'start', 'vi')
     translate(book, text='Một tầng có mất mát.')

@@ -18,4 +18,6 @@ def _repaired_frame(html):
     """The theme's frame around a page, with its sidebar as a landmark and no English words left."""
     sidebar = '<div id="pst-primary-sidebar" '
     landmark = f'{sidebar}role="navigation" aria-label="{_("Site navigation")}" '
-    return html.replace(sidebar, landmark).replace('aria-label="Page"', f'aria-label="{_("Page")}"')
+    for word in ('Page', 'Main'):
+        html = html.replace(f'aria-label="{word}"', f'aria-label="{_(word)}"')
+    return html.replace(sidebar, landmark)
