@@ -179,7 +179,12 @@ def run_notebook(path):
 
 def stand_in_for_missing_modules():
     """Let imports of libraries that are missing here succeed, with the little that the course uses of them."""
-    stand_ins = {'matplotlib': matplotlib_stand_in, 'psutil': psutil_stand_in, 'tqdm': tqdm_stand_in}
+    stand_ins = {
+        'IPython': ipython_stand_in,
+        'matplotlib': matplotlib_stand_in,
+        'psutil': psutil_stand_in,
+        'tqdm': tqdm_stand_in,
+    }
     for name, make in stand_ins.items():
         try:
             importlib.import_module(name)
@@ -207,6 +212,12 @@ def matplotlib_stand_in():
 
     pyplot = MagicMock(subplots=subplots)
     return {'matplotlib': module('matplotlib', pyplot=pyplot), 'matplotlib.pyplot': pyplot}
+
+
+def ipython_stand_in():
+    """Nobody to show a table to."""
+    display = module('IPython.display', Markdown=str)
+    return {'IPython': module('IPython', display=display, get_ipython=lambda: None), 'IPython.display': display}
 
 
 def tqdm_stand_in():
