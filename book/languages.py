@@ -59,6 +59,11 @@ def complete_translations():
     return [language for language in translations() if language.is_complete]
 
 
+def finished():
+    """The languages in which nothing is left to translate: the source and the complete translations."""
+    return [source(), *complete_translations()]
+
+
 def pages():
     """The names of the book's notebooks (no folder, no suffix) in reading order, from `_toc.yml`."""
 

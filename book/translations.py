@@ -111,9 +111,8 @@ def done(language, page, cells=(), same=False):
         for name, cell in ours.items()
         if carry.is_untouched(cell) or source_hash(cell) == source_hash(source[name])
     ]
-    missing = [name for name in ours if carry.state(source[name], ours[name]) == carry.MISSING]
-    outdated = [name for name in missing if ours[name].metadata.get(UNTRANSLATED) != source_hash(source[name])]
-    chosen = list(cells) or [name for name in missing if name not in still_english and name not in outdated]
+    waiting = [name for name, cell in ours.items() if cell.metadata.get(UNTRANSLATED) == source_hash(source[name])]
+    chosen = list(cells) or [name for name in waiting if name not in still_english]
     refused = [name for name in chosen if name in still_english]
     if refused and not same:
         raise TranslationError(

@@ -17,8 +17,6 @@ c = get_config()
 c.CourseDirectory.course_id = 'course'
 c.CourseDirectory.root = str(folder)
 c.Exchange.root = str(folder / 'exchange')
-# A test cell that a student has deleted is put back and counts.
-c.OverwriteCells.add_missing_cells = True
 c.Execute.timeout = {seconds}
 # Seconds that an interrupted cell has to end: it may have processes of its own to end first.
 c.Execute.iopub_timeout = 20

@@ -32,16 +32,11 @@ def remarks(released, submitted):
 def restored(released, submitted):
     """A copy of `submitted` with the locked and the graded cells of `released` that are not there, in their places."""
     notebook = copy.deepcopy(submitted)
-    place = 0
+    theirs, place = sources.graded_cells(notebook), 0
     for cell in sources.nbgrader_cells(released):
         role = cell.metadata.nbgrader
-        found = [
-            number
-            for number, other in enumerate(notebook.cells)
-            if other.metadata.get('nbgrader', {}).get('grade_id') == role.grade_id
-        ]
-        if found:
-            place = found[-1] + 1
+        if role.grade_id in theirs:
+            place = notebook.cells.index(theirs[role.grade_id]) + 1
         elif role.locked or role.grade:
             notebook.cells.insert(place, copy.deepcopy(cell))
             place += 1

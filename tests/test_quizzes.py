@@ -24,7 +24,7 @@ def questions(text):
 
 CASES = [
     pytest.param(language, page, text, id=f'{language.code}-{page}')
-    for language in (languages.source(), *languages.complete_translations())
+    for language in languages.finished()
     for page, text in quizzes(language).items()
 ]
 
