@@ -68,10 +68,10 @@ def grade(folder, out, cell_seconds=120, seconds=600, megabytes=4096):
 def marks_again(folder, out):
     """Write marks and feedback of submissions that have been graded into `out` again, with the points given by hand."""
     place, results = Path(out).resolve() / 'course', []
-    graded = {tuple(entry['who']): entry for entry in json.loads((place / NOTES).read_text(encoding='utf-8'))}
+    graded = {tuple(entry['key']): entry for entry in json.loads((place / NOTES).read_text(encoding='utf-8'))}
     for submission in submissions.find(folder):
         result = _examined(place, submission)
-        entry = graded.get((submission.student, submission.assignment))
+        entry = graded.get(_key(submission))
         if entry is None:
             result.remarks.append('It was not there when the others were graded.')
         elif submission.assignment:
@@ -84,11 +84,15 @@ def marks_again(folder, out):
     return results
 
 
+def _key(submission):
+    return submission.student, submission.number, submission.assignment
+
+
 def _note(place, results):
     """Write down whom nbgrader calls what: more may have been handed in when the marks are written again."""
     entries = [
         {
-            'who': [result.submission.student, result.submission.assignment],
+            'key': _key(result.submission),
             'nbgrader_id': result.nbgrader_id,
             'remarks': result.remarks,
         }
@@ -156,7 +160,7 @@ def _score(place, student, name):
 
 
 def _write_feedback(place, folder, results):
-    """Write each student's feedback to FOLDER/STUDENT/ASSIGNMENT.html, for all of an assignment at once."""
+    """Write each student's feedback to FOLDER/STUDENT/ASSIGNMENT.html, or STUDENT_NUMBER where there is a number."""
     for name in sorted({result.submission.assignment for result in results if result.points is not None}):
         try:
             course.nbgrader(place, 'generate_feedback', name, '--force')
@@ -167,7 +171,8 @@ def _write_feedback(place, folder, results):
         name = result.submission.assignment
         source = place / 'feedback' / result.nbgrader_id / f'{name}' / f'{name}.html'
         if result.nbgrader_id and source.is_file():
-            target = folder / result.submission.student / f'{name}.html'
+            student = '_'.join(filter(None, (result.submission.student, result.submission.number)))
+            target = folder / student / f'{name}.html'
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
 
@@ -184,7 +189,7 @@ def main(arguments=None):
     given = parser.parse_args(arguments)
     if not given.folder.is_dir():
         parser.error(f'there is no folder {given.folder}.')
-    if given.marks_again and not (given.out / 'course' / 'gradebook.db').is_file():
+    if given.marks_again and not (given.out / 'course' / NOTES).is_file():
         parser.error(f'nothing has been graded into {given.out} yet.')
     try:
         if given.marks_again:

@@ -28,7 +28,8 @@ class Submission:
     """A notebook that a student has handed in.
 
     `student` is what the folder or file is called after: a login, an address, a name. `number` is what Canvas or Moodle
-    call the student by, or ''. `assignment` is None where the notebook could not be read or belongs to none.
+    call the student by, or ''; it tells students of one name apart. `assignment` is None where the notebook could not be
+    read or belongs to none.
     """
 
     student: str
@@ -54,8 +55,8 @@ def find(folder):
         match = MOODLE.match(inside.parts[0]) if in_folder else CANVAS.match(inside.stem)
         student = match['name'] if match else inside.parts[0] if in_folder else inside.stem
         assignment = _assignment(path, known)
-        submission = Submission(student, match['number'] if match else '', path, assignment)
-        found[student, assignment or path] = submission
+        number = match['number'] if match else ''
+        found[student, number, assignment or path] = Submission(student, number, path, assignment)
     if not found:
         raise SubmissionError(f'There is no notebook in {folder}: give a folder that has one folder for each student.')
     return [found[key] for key in sorted(found, key=str)]

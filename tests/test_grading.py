@@ -46,6 +46,12 @@ def test_submissions_are_found_in_every_form(tmp_path):
     }
 
 
+def test_students_of_one_name_are_told_apart(tmp_path):
+    for number in (4711, 4712):
+        hand_in(tmp_path / f'Trần Bình_{number}_assignsubmission_file' / 'x.ipynb')
+    assert [s.number for s in submissions.find(tmp_path)] == ['4711', '4712']
+
+
 def test_the_latest_of_two_notebooks_counts(tmp_path):
     for name, seconds in (('a', 2), ('b', 1)):
         hand_in(tmp_path / 'an' / f'{name}.ipynb')
