@@ -28,8 +28,8 @@ class Submission:
     """A notebook that a student has handed in.
 
     `student` is what the folder or file is called after: a login, an address, a name. `number` is what Canvas or Moodle
-    call the student by, or ''; it tells students of one name apart. `assignment` is None where the notebook could not be
-    read or belongs to none.
+    call the student by, or ''; it tells students of one name apart. `assignment` is None where the notebook could not
+    be read or belongs to none.
     """
 
     student: str
