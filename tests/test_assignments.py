@@ -108,32 +108,25 @@ class Class:
         return ' '.join(re.sub(r'<[^>]+>', '', page.read_text(encoding='utf-8')).split())
 
 
-def english_class(folder, name):
-    """A class that hands in an assignment in English: solved, unanswered, wrong, and endless."""
-    group = Class(folder, name, SOURCE)
+def class_of(folder, name, code):
+    """A class that hands in an assignment: solved, unanswered, without a test (put back), wrong, and endless."""
+    group = Class(folder, name, code)
     answers = [cell.id for cell in sources.nbgrader_cells(group.solution) if cell.metadata.nbgrader.solution]
+    shorter = copy.deepcopy(group.released)
+    shorter.cells.remove(list(graded_tests(shorter).values())[0])
     wrong = {
         student: merged(answer['cells'] for answer in answers.values())
         for student, answers in combined(wrong_answers(name)).items()
     }
-    endless = answered(group.solution, {answers[0]: LOOP, answers[1]: HOARD})
     return group.grade(
         {
             'solution': group.solution,
             'unanswered': group.released,
-            ENDLESS: endless,
+            'shorter': integrity.restored(group.released, shorter),
+            ENDLESS: answered(group.solution, {answers[0]: LOOP, answers[1]: HOARD}),
             **{student: answered(group.solution, cells) for student, cells in wrong.items()},
         }
     )
-
-
-def other_class(folder, name, code):
-    """A class that hands in a translation: solved, and unanswered without its first test, which is put back."""
-    group = Class(folder, name, code)
-    unanswered = copy.deepcopy(group.released)
-    unanswered.cells.remove(list(graded_tests(unanswered).values())[0])
-    unanswered = integrity.restored(group.released, unanswered)
-    return group.grade({'solution': group.solution, 'unanswered': unanswered})
 
 
 @pytest.fixture(scope='module')
@@ -142,11 +135,7 @@ def classes(request, tmp_path_factory):
     items = [item.callspec.params for item in request.session.items if hasattr(item, 'callspec')]
     wanted = sorted({params['group'] for params in items if 'group' in params})
     with ThreadPoolExecutor(2) as pool:
-        return {pair: pool.submit(class_of, tmp_path_factory.mktemp('course'), *pair) for pair in wanted}
-
-
-def class_of(folder, name, code):
-    return english_class(folder / code, name) if code == SOURCE else other_class(folder / code, name, code)
+        return {pair: pool.submit(class_of, tmp_path_factory.mktemp('course') / 'here', *pair) for pair in wanted}
 
 
 @pytest.fixture
@@ -158,7 +147,6 @@ def merged(dictionaries):
     return {key: value for dictionary in dictionaries for key, value in dictionary.items()}
 
 
-ENGLISH = pytest.mark.parametrize('group', [(name, SOURCE) for name in NAMES], indirect=True, ids=NAMES)
 EVERY = [(name, code) for name in NAMES for code in sources.codes()]
 IN_EVERY_LANGUAGE = pytest.mark.parametrize('group', EVERY, indirect=True, ids='-'.join)
 
@@ -170,12 +158,12 @@ def test_the_solution_gets_full_marks(group):
 
 @IN_EVERY_LANGUAGE
 def test_the_student_version_gets_nothing_and_runs_to_its_end(group):
-    assert group.lost('unanswered') == set(graded_tests(group.released))
+    assert group.lost('unanswered') == group.lost('shorter') == set(graded_tests(group.released))
     graded = read(group.folder / 'autograded' / 'unanswered' / group.name / f'{group.name}.ipynb')
     assert all(cell.execution_count for cell in graded.cells if cell.cell_type == 'code')
 
 
-@ENGLISH
+@IN_EVERY_LANGUAGE
 def test_wrong_answers_lose_what_is_wrong_and_are_told_why(group):
     answers = wrong_answers(group.name)
     assert len(answers) >= 5
@@ -185,7 +173,7 @@ def test_wrong_answers_lose_what_is_wrong_and_are_told_why(group):
         assert not silent
 
 
-@ENGLISH
+@IN_EVERY_LANGUAGE
 def test_an_endless_answer_is_stopped_and_the_others_are_graded(group):
     first, second, *others = graded_tests(group.solution)
     lost = group.lost(ENDLESS)
