@@ -1,6 +1,7 @@
 """The training loop of recorded runs: fast, resumable, alone or with one process for each replica."""
 
 import copy
+import inspect
 import os
 
 import torch
@@ -45,16 +46,16 @@ class Run:
         # The images stay on the device as bytes: 47 MB for all of Fashion-MNIST, and no copying while training.
         images, labels, test_images, test_labels = (tensor.to(device) for tensor in data)
         self.train_set, self.test_set = ImageDataset(images, labels), ImageDataset(test_images, test_labels)
-        # Convolutions are faster when the channels of a pixel lie side by side in memory. With fewer than 8 of them,
-        # PyTorch 2.14 crashes in the backward pass on a CPU.
-        self.layout = torch.channels_last if recipe.width >= 8 else torch.contiguous_format
+        self.layout = _layout(recipe.width, device)
         self.net = recipe.network().to(device, memory_format=self.layout)
         self.optimizer = torch.optim.SGD(self.net.parameters(), recipe.lr)
         # Fused operations read and write memory less often. Compiling them delays the first step.
         self.model = torch.compile(self.net) if compile else self.net
         if self.processes > 1:
-            # Gradients are made where they are sent from, without a copy.
-            self.model = nn.parallel.DistributedDataParallel(self.model, gradient_as_bucket_view=True)
+            # Gradients are made where they are sent from, without a copy. Running statistics are not used in training,
+            # so they need not be sent before each step: `_share_statistics` sends them once, before evaluation.
+            DDP = nn.parallel.DistributedDataParallel
+            self.model = DDP(self.model, gradient_as_bucket_view=True, **{_send_buffers_each_step(DDP): False})
         self.epochs = []
 
     @torch.no_grad()
@@ -115,7 +116,7 @@ class Run:
         return X.contiguous(memory_format=self.layout), y
 
     def _share_statistics(self):
-        """Give all processes the running statistics of the first one, as before each training step."""
+        """Give all processes the running statistics of the first one."""
         if self.processes > 1:
             for buffer in self.net.buffers():
                 dist.broadcast(buffer, src=0)
@@ -171,6 +172,22 @@ class Run:
         self.epochs = state['epochs']
         self.net.load_state_dict(state['net'])
         self.optimizer.load_state_dict(state['optimizer'])
+
+
+def _layout(width, device):
+    """How images and weights of a net of this width lie in memory; `make bench` measures what it brings.
+
+    Convolutions are faster when the channels of a pixel lie side by side. Two exceptions on a CPU: several threads
+    share fewer than 16 channels badly, and with fewer than 8, PyTorch 2.14 crashes in the backward pass.
+    """
+    least = 16 if device.type == 'cpu' and torch.get_num_threads() > 1 else 8
+    return torch.channels_last if width >= least else torch.contiguous_format
+
+
+def _send_buffers_each_step(wrapper):
+    """The name of this option of `DistributedDataParallel`, which PyTorch 2.14 renamed."""
+    known = inspect.signature(wrapper).parameters
+    return 'forward_sync_buffers' if 'forward_sync_buffers' in known else 'broadcast_buffers'
 
 
 def save(state, path):

@@ -188,20 +188,23 @@ def test_a_checkpoint_holds_nothing_that_could_run_code(tmp_path):
 
 def test_one_process_for_each_replica_takes_the_steps_of_one_process(tmp_path, replicas=3):
     options = [*OPTIONS, f'--replicas={replicas}', '--epochs=1']
-    results = []
+    results, warnings = [], ''
     for launcher in (['-m'], ['-m', 'torch.distributed.run', '--local_addr=127.0.0.1', '--standalone',
                               f'--nproc_per_node={replicas}', '-m']):  # fmt: skip
         folder = tmp_path / str(len(results))
-        subprocess.run(
+        done = subprocess.run(
             [sys.executable, *launcher, 'd2l_local.record', *options, f'--results={folder}'],
             check=True,
             timeout=120,
             capture_output=True,
+            text=True,
             env={**os.environ, 'OMP_NUM_THREADS': '1', 'GLOO_SOCKET_IFNAME': 'lo'},
         )
+        warnings += done.stderr
         results.append(json.loads(next(folder.glob('*.json')).read_text()))
     alone, together = results
     assert (alone['processes'], together['processes']) == (1, replicas)
+    assert 'deprecated' not in warnings
     assert together['epochs'][0]['train_loss'] == pytest.approx(alone['epochs'][0]['train_loss'], rel=1e-4)
 
 
@@ -250,6 +253,21 @@ def test_the_shares_of_the_test_images_add_up_to_all_of_them(monkeypatch, proces
     for run.rank in range(processes):
         parts.append(run._accuracy(run.net))
     assert whole > 0 and sum(parts) == pytest.approx(whole)
+
+
+@pytest.mark.parametrize('threads, width, is_faster', [(1, 8, True), (2, 8, False), (2, 16, True), (1, 4, False)])
+def test_channels_lie_side_by_side_where_that_is_faster(threads, width, is_faster):
+    torch.set_num_threads(threads)
+    run = epoch(run_of(width=width, images=20, epochs=1))
+    assert run.net[1][0].conv1.weight.is_contiguous(memory_format=torch.channels_last) == is_faster
+
+
+def test_the_option_not_to_send_buffers_has_its_name_in_every_pytorch():
+    def older(module, broadcast_buffers=True): ...
+    def newer(module, broadcast_buffers=None, forward_sync_buffers=None): ...
+
+    assert training._send_buffers_each_step(older) == 'broadcast_buffers'
+    assert training._send_buffers_each_step(newer) == 'forward_sync_buffers'
 
 
 def test_a_wrong_number_of_processes_ends_with_one_clear_line(tmp_path):
