@@ -208,6 +208,28 @@ def test_search_finds_words_with_and_without_diacritics(site, address, tab, kind
     assert not errors
 
 
+def test_search_shows_the_place_that_it_found(address, tab):
+    def found(query):
+        tab.goto(f'{address}/vi/search.html?q={query}')
+        tab.wait_for_function("document.querySelector('.search-summary')?.innerText")
+        tab.wait_for_function(
+            "[...document.querySelectorAll('ul.search li')].every(item => item.querySelector('p.context'))"
+        )
+        links = tab.locator('ul.search li a').evaluate_all('links => links.map(a => a.getAttribute("href"))')
+        return links, tab.locator('ul.search p.context').all_inner_texts()
+
+    for query in ('đồng bộ', 'dong bo'):
+        links, excerpts = found(query)
+        # The page has the word 'bộ' many times before.
+        assert 'đồng bộ' in excerpts[links.index('large-batches.html')]
+    assert any('nơ-ron' in excerpt for excerpt in found('nơ-ron')[1])
+    assert any('(node)' in excerpt for excerpt in found('nút (node)')[1])
+    # A heading is found as such, whichever Unicode form it is typed in.
+    heading = 'Bài tập'
+    assert any('#' in link for link in found(heading)[0])
+    assert found(unicodedata.normalize('NFD', heading))[0] == found(heading)[0]
+
+
 @pytest.mark.parametrize('scheme', ['light', 'dark'])
 @pytest.mark.parametrize('viewport', [PHONE, DESKTOP], ids=['phone', 'desktop'])
 def test_pages_are_accessible(site, browser, scheme, viewport):

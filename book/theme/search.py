@@ -24,6 +24,33 @@ SPLITTER = r"""
 var splitQuery = (query) => query.normalize("NFC").split(/[^\p{L}\p{N}_]+/u).filter((term) => term);
 """
 
+# The piece of text beside a result shows where the query is: the words as they were typed, or else with other
+# diacritics, or else the last of them. Headings are compared with the query in the Unicode form of the pages.
+EXCERPTS = r"""
+(() => {
+  const { makeSearchSummary, _performSearch } = Search;
+  const fold = new Stemmer().stemWord;
+  const find = (text, words) => {
+    const literal = words.replace(/[.*+?^${}()|[\]\\\/]/g, "\\$&");
+    return text.search(new RegExp(`(?<![\\p{L}\\p{N}_])${literal}(?![\\p{L}\\p{N}_])`, "u"));
+  };
+  let typed;
+  Search._performSearch = (query, ...terms) => {
+    typed = query.normalize("NFC").trim().toLowerCase();
+    return _performSearch(typed, ...terms);
+  };
+  Search.makeSearchSummary = (html, folded, anchor) => {
+    const words = [...folded], last = words[words.length - 1];
+    const text = Search.htmlToText(html, anchor);
+    const plain = Array.from(text, (letter) => (letter.length === 1 && fold(letter)) || letter).join("");
+    const start = [
+      find(text.toLowerCase(), typed), find(plain, words.join(" ")), find(plain, last), plain.indexOf(last),
+    ].find((place) => place >= 0);
+    return makeSearchSummary(html, start === undefined ? words : [text.slice(start, start + 60)], anchor);
+  };
+})();
+"""
+
 
 def fold(word):
     """`word` in lower case without diacritics: `fold('Độ') == 'do'`."""
@@ -36,7 +63,7 @@ class FoldedSearch(search.SearchLanguage):
 
     language_name = 'Folded'
     js_stemmer_code = STEMMER
-    js_splitter_code = SPLITTER
+    js_splitter_code = SPLITTER + EXCERPTS
     stopwords = set()
 
     def split(self, input):
