@@ -55,7 +55,7 @@ class Run:
             # Gradients are made where they are sent from, without a copy. Running statistics are not used in training,
             # so they need not be sent before each step: `_share_statistics` sends them once, before evaluation.
             DDP = nn.parallel.DistributedDataParallel
-            self.model = DDP(self.model, gradient_as_bucket_view=True, **{_send_buffers_each_step(DDP): False})
+            self.model = DDP(self.model, gradient_as_bucket_view=True, **{_buffers_option(DDP): False})
         self.epochs = []
 
     @torch.no_grad()
@@ -184,8 +184,8 @@ def _layout(width, device):
     return torch.channels_last if width >= least else torch.contiguous_format
 
 
-def _send_buffers_each_step(wrapper):
-    """The name of this option of `DistributedDataParallel`, which PyTorch 2.14 renamed."""
+def _buffers_option(wrapper):
+    """The name of the option of `DistributedDataParallel` to send buffers in each step; newer PyTorch renamed it."""
     known = inspect.signature(wrapper).parameters
     return 'forward_sync_buffers' if 'forward_sync_buffers' in known else 'broadcast_buffers'
 

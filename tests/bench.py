@@ -80,7 +80,8 @@ def plain_loop(net, train_iter):
 
 def loops(width, steps):
     """Images per second of the plain loop and of a recorded run, measured in turns on the same net and batches."""
-    recipe = Recipe(width=width, images=steps * BATCH_SIZE, batch_size=BATCH_SIZE, epochs=REPETITIONS + 1)
+    epochs = REPETITIONS + 1  # one warms up
+    recipe = Recipe(width=width, images=steps * BATCH_SIZE, batch_size=BATCH_SIZE, epochs=epochs)
     images, labels = sample.load('train')
     few = images[:10], labels[:10]  # to evaluate on: it is not what is measured
     run = Run(recipe, (images, labels, *few), d2l.try_gpu())

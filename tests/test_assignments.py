@@ -135,7 +135,7 @@ def classes(request, tmp_path_factory):
     items = [item.callspec.params for item in request.session.items if hasattr(item, 'callspec')]
     wanted = sorted({params['group'] for params in items if 'group' in params})
     with ThreadPoolExecutor(2) as pool:
-        return {pair: pool.submit(class_of, tmp_path_factory.mktemp('course') / 'here', *pair) for pair in wanted}
+        return {pair: pool.submit(class_of, tmp_path_factory.mktemp('class') / 'course', *pair) for pair in wanted}
 
 
 @pytest.fixture

@@ -36,13 +36,13 @@ EXCERPTS = r"""
   };
   let typed;
   Search._performSearch = (query, ...terms) => {
-    typed = query.normalize("NFC").trim().toLowerCase();
+    typed = query.normalize("NFC").toLowerCase().trim();
     return _performSearch(typed, ...terms);
   };
   Search.makeSearchSummary = (html, folded, anchor) => {
     const words = [...folded], last = words[words.length - 1];
     const text = Search.htmlToText(html, anchor);
-    const plain = Array.from(text, (letter) => (letter.length === 1 && fold(letter)) || letter).join("");
+    const plain = fold(text); // as long as the text, whose letters are composed
     const start = [
       find(text.toLowerCase(), typed), find(plain, words.join(" ")), find(plain, last), plain.indexOf(last),
     ].find((place) => place >= 0);
